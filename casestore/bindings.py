@@ -1,0 +1,90 @@
+"""Bindings: which thread a case is in, and what happens when the thread is gone (R3)."""
+
+from casestore import trail
+from casestore.errors import BadRequest, NotFound
+from casestore.models import Binding, Case, CaseId
+from casestore.tx import Tx
+
+
+def bind(tx: Tx, now: int, case: Case, address: str, *, actor: str, private: bool = False) -> Binding:
+    """Bind a thread to a case. Raises `BadRequest` where the address has another live case."""
+    if (taken := case_at(tx, address)) is not None and taken.id != case.id:
+        raise BadRequest(f"{address} is bound to another case. Unbind it there first.")
+    if taken is None:
+        tx.run(
+            """INSERT INTO bindings (case_id, address, state, private, bound_at)
+               VALUES (:case_id, :address, 'live', :private, :now)""",
+            case_id=case.id, address=address, private=int(private), now=now,
+        )  # fmt: skip
+        trail.append(tx, case.id, now, "binding.bound", actor, {"address": address})
+    return _live(tx, address)
+
+
+def case_at(tx: Tx, address: str) -> Case | None:
+    """The case whose live binding this address is."""
+    return tx.maybe(
+        Case,
+        "SELECT c.* FROM bindings b JOIN cases c ON c.id = b.case_id WHERE b.address = :address AND b.state = 'live'",
+        address=address,
+    )
+
+
+def of_case(tx: Tx, case_id: CaseId) -> list[Binding]:
+    """The live bindings of a case."""
+    return tx.all(
+        Binding, "SELECT * FROM bindings WHERE case_id = :case_id AND state = 'live' ORDER BY id", case_id=case_id
+    )
+
+
+def lose(tx: Tx, now: int, address: str, *, reason: str) -> Case | None:
+    """The platform took the thread away: the binding ends, the case lives on (R3). None where nothing was bound."""
+    return _end(tx, now, address, "lost", "channel", reason)
+
+
+def unbind(tx: Tx, now: int, address: str, *, actor: str) -> Case:
+    """Let go of a thread. Raises `NotFound` where nothing is bound."""
+    case = _end(tx, now, address, "ended", actor, "unbound")
+    if case is None:
+        raise NotFound(f"No case is bound to {address}.")
+    return case
+
+
+def take_over(tx: Tx, now: int, address: str, case: Case, *, actor: str) -> Binding:
+    """A new case that follows a closed one takes over its binding (R2)."""
+    _end(tx, now, address, "ended", actor, "taken over by the case that follows")
+    return bind(tx, now, case, address, actor=actor)
+
+
+def _end(tx: Tx, now: int, address: str, state: str, actor: str, reason: str) -> Case | None:
+    case = case_at(tx, address)
+    if case is None:
+        return None
+    tx.run(
+        """UPDATE bindings SET state = :state, ended_at = :now, reason = :reason
+           WHERE address = :address AND state = 'live'""",
+        state=state, now=now, reason=reason, address=address,
+    )  # fmt: skip
+    trail.append(tx, case.id, now, f"binding.{state}", actor, {"address": address, "reason": reason})
+    return case
+
+
+def _live(tx: Tx, address: str) -> Binding:
+    return tx.all(Binding, "SELECT * FROM bindings WHERE address = :address AND state = 'live'", address=address)[0]
+
+
+def position(tx: Tx, address: str) -> str | None:
+    """How far an address has been read (R29)."""
+    value = tx.value("SELECT last_seen FROM positions WHERE address = :address", address=address)
+    return None if value is None else str(value)
+
+
+def move_position(tx: Tx, address: str, last_seen: str) -> None:
+    """Note how far an address has been read without a gap; only forwards, compared by length and then text."""
+    tx.run(
+        """INSERT INTO positions (address, last_seen) VALUES (:address, :last_seen)
+           ON CONFLICT (address) DO UPDATE SET last_seen = excluded.last_seen
+           WHERE length(excluded.last_seen) > length(positions.last_seen)
+              OR (length(excluded.last_seen) = length(positions.last_seen)
+                  AND excluded.last_seen > positions.last_seen)""",
+        address=address, last_seen=last_seen,
+    )  # fmt: skip

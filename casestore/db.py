@@ -1,0 +1,167 @@
+"""The store: one writer with group commit, a few readers, checkpoints, and nothing else that knows of threads."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar, cast
+
+from casestore.batch import Done, Job, Result, commit_together, translated
+from casestore.connection import BUSY_TIMEOUT_MS, CHECKPOINT_BUSY_MS, Connection, connect
+from casestore.errors import StoreError, StoreUnavailable
+from casestore.locks import FileLock
+from casestore.tx import Tx
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MOST_READERS = 4
+MOST_PER_COMMIT = 256
+LOCK_TIMEOUT_MS = 5_000
+
+
+class Store:
+    """Runs functions as transactions. Make one with `open_store`; close it, or the interpreter does not exit."""
+
+    def __init__(
+        self, path: Path, writer: Connection, lock: FileLock, nonce: Callable[[], str], *, serves: bool
+    ) -> None:
+        self.path = path
+        self._writer = writer
+        self._lock = lock
+        self._nonce = nonce
+        self._serves = serves
+        self._pending: list[tuple[Job, asyncio.Future[object]]] = []
+        self._drainer: asyncio.Task[None] | None = None
+        self._readers: asyncio.LifoQueue[Connection] = asyncio.LifoQueue()
+        self._reading: set[asyncio.Future[object]] = set()
+        self._opened_readers: list[Connection] = []
+        self._seen_version = 0
+        self.healthy = True
+        """Whether the last write could be stored; shown by `/readyz` (R15)."""
+
+    async def write(self, fn: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `fn(tx, …)` as a transaction; returns once it is durable.
+
+        `fn` only touches `tx` and returns: it may be run twice, of which only one is kept. Cancelling the caller does
+        not cancel it. Raises what `fn` raises, `StoreUnavailable` when nothing could be stored.
+        """
+        future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._pending.append((_bound(fn, args, kwargs), future))
+        if self._drainer is None or self._drainer.done():
+            self._drainer = asyncio.create_task(self._drain())
+        try:
+            return cast("T", await asyncio.shield(future))
+        except asyncio.CancelledError:
+            future.add_done_callback(_observe)
+            raise
+
+    async def read(self, fn: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `fn(tx, …)` on a read-only connection, as one snapshot."""
+        connection = await self._reader()
+        running = asyncio.ensure_future(connection.call(self._snapshot, connection, _bound(fn, args, kwargs)))
+        self._reading.add(running)
+        running.add_done_callback(lambda _: self._give_back(connection, running))
+        try:
+            return cast("T", await asyncio.shield(running))
+        except asyncio.CancelledError:
+            running.add_done_callback(_observe)
+            raise
+
+    async def changed_elsewhere(self) -> bool:
+        """Whether another connection has committed since the last time this was asked."""
+        version = await self._writer.call(self._data_version)
+        changed, self._seen_version = version != self._seen_version, version
+        return changed
+
+    async def checkpoint(self) -> bool:
+        """Move the WAL into the file and empty it; False where a reader or another process was in the way.
+
+        Only the service does this, from the writer's connection, holding `<db>.lock` (design, "Checkpoints").
+        """
+        return await asyncio.shield(self._writer.call(self._checkpoint))
+
+    async def close(self) -> None:
+        """Finish what was asked for and close every connection."""
+        while self._drainer is not None and not self._drainer.done():
+            await asyncio.shield(self._drainer)
+        if self._reading:
+            await asyncio.wait(self._reading)
+        for reader in self._opened_readers:
+            await reader.close()
+        await self._writer.close()
+        self._lock.close()
+
+    async def _drain(self) -> None:
+        while self._pending:
+            batch, self._pending = self._pending[:MOST_PER_COMMIT], self._pending[MOST_PER_COMMIT:]
+            try:
+                results = await self._writer.call(self._commit, [job for job, _ in batch])
+            except (StoreError, ValueError) as error:  # the lock of another process, or a closed connection
+                for _, future in batch:
+                    if not future.done():
+                        future.set_exception(StoreUnavailable(str(error)))
+                continue
+            for (_, future), result in zip(batch, results, strict=True):
+                if isinstance(result, Done):
+                    self.healthy = True
+                    future.set_result(result.value)
+                else:
+                    self.healthy = self.healthy and not isinstance(result.error, StoreUnavailable)
+                    future.set_exception(result.error)
+
+    def _commit(self, jobs: list[Job]) -> list[Result]:
+        with nullcontext() if self._serves else self._lock.held(LOCK_TIMEOUT_MS):
+            return commit_together(self._writer.raw, self._nonce, jobs)
+
+    def _snapshot(self, connection: Connection, job: Job) -> object:
+        raw = connection.raw
+        try:
+            raw.execute("BEGIN")
+            try:
+                return job(Tx(raw, self._nonce))
+            finally:
+                raw.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            raise translated(error) from None
+
+    async def _reader(self) -> Connection:
+        if self._readers.empty() and len(self._opened_readers) < MOST_READERS:
+            try:
+                reader = await connect(self.path, readonly=True)
+            except sqlite3.Error as error:
+                raise translated(error) from None
+            self._opened_readers.append(reader)
+            return reader
+        return await self._readers.get()
+
+    def _give_back(self, connection: Connection, running: asyncio.Future[object]) -> None:
+        self._reading.discard(running)
+        self._readers.put_nowait(connection)
+
+    def _data_version(self) -> int:
+        return self._writer.raw.execute("PRAGMA data_version").fetchone()[0]
+
+    def _checkpoint(self) -> bool:
+        raw = self._writer.raw
+        try:
+            with self._lock.held(CHECKPOINT_BUSY_MS):
+                raw.execute(f"PRAGMA busy_timeout = {CHECKPOINT_BUSY_MS}")
+                busy = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                return busy == 0
+        except (sqlite3.OperationalError, StoreUnavailable):
+            return False
+        finally:
+            raw.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+
+
+def _bound(fn: Callable[Concatenate[Tx, P], T], args: tuple[object, ...], kwargs: dict[str, object]) -> Job:
+    call = cast("Callable[..., object]", fn)
+    return lambda tx: call(tx, *args, **kwargs)
+
+
+def _observe(future: asyncio.Future[object]) -> None:
+    """The caller is gone; take note of the exception so that the loop does not complain about it."""
+    if not future.cancelled():
+        future.exception()

@@ -1,0 +1,59 @@
+"""Episodes: the members of an alert group, each by fingerprint and start."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from casestore.canonical import encode
+from casestore.models import CaseId, Episode
+from casestore.states import EpisodeState
+from casestore.tx import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """One alert as a notification reports it. Times in ms UTC; `ends_at` None while it fires."""
+
+    fingerprint: str
+    starts_at: int
+    ends_at: int | None
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+
+    @property
+    def state(self) -> EpisodeState:
+        """Firing until it has an end."""
+        return EpisodeState.FIRING if self.ends_at is None else EpisodeState.RESOLVED
+
+
+def find(tx: Tx, case_id: CaseId, firing: Firing) -> Episode | None:
+    """The episode as stored."""
+    return tx.maybe(
+        Episode,
+        """SELECT * FROM episodes WHERE case_id = :id AND fingerprint = :fingerprint AND starts_at = :starts_at""",
+        id=case_id, fingerprint=firing.fingerprint, starts_at=firing.starts_at,
+    )  # fmt: skip
+
+
+def record(tx: Tx, now: int, case_id: CaseId, firing: Firing) -> None:
+    """Write what a notification says of one alert; once resolved, an episode stays resolved."""
+    tx.run(
+        """INSERT INTO episodes (case_id, fingerprint, starts_at, state, ends_at, labels, annotations, first_seen_at,
+                                 last_seen_at)
+           VALUES (:case_id, :fingerprint, :starts_at, :state, :ends_at, :labels, :annotations, :now, :now)
+           ON CONFLICT (case_id, fingerprint, starts_at) DO UPDATE SET last_seen_at = excluded.last_seen_at,
+               state = CASE episodes.state WHEN 'resolved' THEN 'resolved' ELSE excluded.state END,
+               ends_at = coalesce(episodes.ends_at, excluded.ends_at)""",
+        case_id=case_id, fingerprint=firing.fingerprint, starts_at=firing.starts_at, state=firing.state,
+        ends_at=firing.ends_at, labels=encode(dict(firing.labels)), annotations=encode(dict(firing.annotations)),
+        now=now,
+    )  # fmt: skip
+
+
+def of_case(tx: Tx, case_id: CaseId) -> list[Episode]:
+    """The members of a case's group, in order of their start."""
+    return tx.all(Episode, "SELECT * FROM episodes WHERE case_id = :id ORDER BY starts_at, id", id=case_id)
+
+
+def still_firing(tx: Tx, case_id: CaseId) -> int:
+    """How many members still fire."""
+    return tx.integer("SELECT count(*) FROM episodes WHERE case_id = :id AND state = 'firing'", id=case_id)

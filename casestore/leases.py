@@ -1,0 +1,153 @@
+"""The lease: the timed right to work a case, with a fence that only rises (R10, R12)."""
+
+from dataclasses import dataclass
+
+from casestore import trail
+from casestore.errors import LeaseLost, MoveRefused
+from casestore.models import Case, CaseId, LeaseRow, Principal
+from casestore.principals import actor
+from casestore.tx import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """What a holder shows with each of its acts. `ttl` in milliseconds; every act renews by it."""
+
+    case_id: CaseId
+    fence: int
+    ttl: int
+
+
+def take(tx: Tx, now: int, case_id: CaseId, *, holder: str, boot: str, ttl: int) -> Lease | None:
+    """Take a lease that is free or has run out; None where somebody else has it. Never waits (R11)."""
+    taken = tx.value(
+        """UPDATE leases SET fence = fence + 1, kind = 'run', holder = :holder, boot = :boot, principal = NULL,
+               taken_at = :now, until = :until, reminded_at = NULL
+           WHERE case_id = :case_id AND (kind IS NULL OR (kind = 'run' AND until <= :now)) RETURNING fence""",
+        case_id=case_id, holder=holder, boot=boot, now=now, until=now + ttl,
+    )  # fmt: skip
+    return None if taken is None else Lease(case_id, int(str(taken)), ttl)
+
+
+def holds(tx: Tx, now: int, lease: Lease, *, until: int = 0) -> bool:
+    """Whether this lease still stands; if so it is renewed, at least to `until`."""
+    return bool(
+        tx.run(
+            """UPDATE leases SET until = :until
+               WHERE case_id = :case_id AND fence = :fence AND kind = 'run' AND until > :now""",
+            case_id=lease.case_id,
+            fence=lease.fence,
+            now=now,
+            until=max(now + lease.ttl, until),
+        )
+    )
+
+
+def guard(tx: Tx, now: int, lease: Lease, *, until: int = 0) -> None:
+    """Refuse an act whose lease is gone: raises `LeaseLost` (R10)."""
+    if not holds(tx, now, lease, until=until):
+        raise LeaseLost
+
+
+def drop(tx: Tx, lease: Lease) -> None:
+    """Let go; a lease that is no longer ours is left alone."""
+    tx.run(
+        """UPDATE leases SET kind = NULL, holder = NULL, boot = NULL, taken_at = NULL, until = NULL
+           WHERE case_id = :case_id AND fence = :fence AND kind = 'run'""",
+        case_id=lease.case_id, fence=lease.fence,
+    )  # fmt: skip
+
+
+def void_earlier_boots(tx: Tx, boot: str) -> int:
+    """The one service frees what its own earlier boots held, instead of waiting them out (R10); how many."""
+    return tx.run(
+        """UPDATE leases SET fence = fence + 1, kind = NULL, holder = NULL, boot = NULL, taken_at = NULL, until = NULL
+           WHERE kind = 'run' AND boot <> :boot""",
+        boot=boot,
+    )
+
+
+def seize(tx: Tx, now: int, case: Case, principal: Principal) -> None:
+    """A person takes the lease, whoever held it, without end (R12). Raises `MoveRefused` if a person has it."""
+    row = of_case(tx, case.id)
+    if row.kind == "human":
+        whose = "already yours" if row.principal == principal.id else f"with {row.holder}"
+        raise MoveRefused(f"{case.label} is {whose}.")
+    tx.run(
+        """UPDATE leases SET fence = fence + 1, kind = 'human', holder = :name, boot = NULL, principal = :principal,
+               taken_at = :now, until = NULL, reminded_at = NULL WHERE case_id = :case_id""",
+        case_id=case.id, name=principal.name, principal=principal.id, now=now,
+    )  # fmt: skip
+    trail.append(tx, case.id, now, "lease.taken_over", actor(principal), {"principal": principal.id})
+
+
+def hand_back(tx: Tx, now: int, case: Case, *, by: str) -> None:
+    """The person lets go. Raises `MoveRefused` if no person has the case."""
+    moved = tx.run(
+        """UPDATE leases SET fence = fence + 1, kind = NULL, holder = NULL, principal = NULL, taken_at = NULL,
+               reminded_at = NULL WHERE case_id = :case_id AND kind = 'human'""",
+        case_id=case.id,
+    )
+    if not moved:
+        raise MoveRefused(f"{case.label} is not taken over by anybody.")
+    trail.append(tx, case.id, now, "lease.handed_back", by)
+
+
+def free(tx: Tx, case_id: CaseId) -> None:
+    """Whoever holds the case, their tenure is over: the case has ended. The fence rises."""
+    tx.run(
+        """UPDATE leases SET fence = fence + 1, kind = NULL, holder = NULL, boot = NULL, principal = NULL,
+               taken_at = NULL, until = NULL, reminded_at = NULL WHERE case_id = :case_id AND kind IS NOT NULL""",
+        case_id=case_id,
+    )
+
+
+def of_case(tx: Tx, case_id: CaseId) -> LeaseRow:
+    """Who has a case."""
+    return tx.all(LeaseRow, "SELECT * FROM leases WHERE case_id = :case_id", case_id=case_id)[0]
+
+
+def long_held(tx: Tx, cutoff: int) -> list[LeaseRow]:
+    """Cases a person has had, unreminded, since before `cutoff`."""
+    return tx.all(
+        LeaseRow,
+        "SELECT * FROM leases WHERE kind = 'human' AND coalesce(reminded_at, taken_at) <= :cutoff",
+        cutoff=cutoff,
+    )
+
+
+def mark_reminded(tx: Tx, now: int, case_id: CaseId) -> None:
+    """Note that the person holding the case was reminded."""
+    tx.run("UPDATE leases SET reminded_at = :now WHERE case_id = :id AND kind = 'human'", id=case_id, now=now)
+
+
+def ready(tx: Tx, now: int, most: int) -> list[CaseId]:
+    """Cases with work that nobody holds: an unread message or a turn to go on with, and no gate or delay before it."""
+    found = tx.column(
+        """SELECT w.case_id FROM (
+               SELECT case_id FROM turns WHERE state IN ('queued', 'running') AND not_before <= :now
+               UNION SELECT case_id FROM messages WHERE direction = 'in' AND turn_id IS NULL
+           ) w JOIN leases l ON l.case_id = w.case_id JOIN cases c ON c.id = w.case_id
+           WHERE (l.kind IS NULL OR (l.kind = 'run' AND l.until <= :now))
+             AND c.state IN ('new', 'in_progress', 'resolved')
+             AND NOT EXISTS (SELECT 1 FROM turns u WHERE u.case_id = w.case_id AND u.beside IS NULL
+                             AND (u.state = 'parked' OR (u.state IN ('queued', 'running') AND u.not_before > :now)))
+           ORDER BY w.case_id LIMIT :most""",
+        now=now, most=most,
+    )  # fmt: skip
+    return [CaseId(int(str(value))) for value in found]
+
+
+def has_work(tx: Tx, case_id: CaseId) -> bool:
+    """Whether a case has an unread message or a queued turn: exactly what ends of runs test (R11)."""
+    return (
+        tx.value(
+            """SELECT 1 FROM cases c WHERE c.id = :case_id AND c.state IN ('new', 'in_progress', 'resolved')
+               AND NOT EXISTS (SELECT 1 FROM turns WHERE case_id = :case_id AND state = 'parked' AND beside IS NULL)
+               AND (EXISTS (SELECT 1 FROM turns WHERE case_id = :case_id AND state IN ('queued', 'running'))
+                    OR EXISTS (SELECT 1 FROM messages WHERE case_id = :case_id AND direction = 'in'
+                               AND turn_id IS NULL))""",
+            case_id=case_id,
+        )
+        is not None
+    )

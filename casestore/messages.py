@@ -1,0 +1,132 @@
+"""Messages: stored first, acknowledged second, worked third (R29)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from casestore.canonical import encode
+from casestore.models import CaseId, Message, MessageId, PrincipalId, TurnId
+from casestore.scope import IN_SCOPE, Scope, parameters
+from casestore.states import Direction, Provenance
+from casestore.tx import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing said, before it has a place in a case. `body` parts: `{"type": "text", "text": …}` and the like."""
+
+    provenance: Provenance
+    body: Sequence[Mapping[str, object]]
+    author: PrincipalId | None = None
+    author_account: str | None = None
+    address: str | None = None
+    platform_id: str | None = None
+
+
+def text_body(text: str) -> list[dict[str, object]]:
+    """A body of one text part."""
+    return [{"type": "text", "text": text}]
+
+
+def seen(tx: Tx, address: str, platform_id: str) -> Message | None:
+    """The message already stored under the platform's own identity (R29)."""
+    return tx.maybe(
+        Message,
+        "SELECT * FROM messages WHERE address = :address AND platform_id = :platform_id",
+        address=address, platform_id=platform_id,
+    )  # fmt: skip
+
+
+def receive(tx: Tx, now: int, case_id: CaseId, said: Said) -> Message:
+    """Store an inbound message, unread. A duplicate is the caller's to find first, with `seen`."""
+    return _add(tx, now, case_id, said, Direction.IN, None)
+
+
+def post(tx: Tx, now: int, case_id: CaseId, said: Said, turn_id: TurnId | None = None) -> Message:
+    """Store an outbound message; its delivery is the outbox's."""
+    return _add(tx, now, case_id, said, Direction.OUT, turn_id)
+
+
+def unread(tx: Tx, case_id: CaseId) -> list[Message]:
+    """What has been said to us and not yet been taken by a turn, in order."""
+    return tx.all(
+        Message,
+        "SELECT * FROM messages WHERE case_id = :case_id AND direction = 'in' AND turn_id IS NULL ORDER BY seq",
+        case_id=case_id,
+    )
+
+
+def mark_read(tx: Tx, case_id: CaseId, turn_id: TurnId) -> list[Message]:
+    """A turn takes all unread messages, in order (R11)."""
+    taken = unread(tx, case_id)
+    if taken:
+        tx.run(
+            """UPDATE messages SET turn_id = :turn_id
+               WHERE case_id = :case_id AND direction = 'in' AND turn_id IS NULL AND seq <= :last""",
+            case_id=case_id, turn_id=turn_id, last=taken[-1].seq,
+        )  # fmt: skip
+    return taken
+
+
+def not_in_view(tx: Tx, case_id: CaseId) -> list[Message]:
+    """What the model has not been shown: messages a turn has taken, and what a person who had the case said."""
+    return tx.all(
+        Message,
+        """SELECT * FROM messages WHERE case_id = :case_id AND in_view IS NULL
+             AND (direction = 'in' OR provenance = 'operator') AND (direction = 'out' OR turn_id IS NOT NULL)
+           ORDER BY seq""",
+        case_id=case_id,
+    )
+
+
+def bring_into_view(tx: Tx, shown: Sequence[Message], transcript_seq: int) -> None:
+    """Note the place in the transcript that carries these messages."""
+    for message in shown:
+        tx.run("UPDATE messages SET in_view = :seq WHERE id = :id", id=message.id, seq=transcript_seq)
+
+
+def newest_out(tx: Tx, case_id: CaseId) -> Message | None:
+    """The last thing we said."""
+    return tx.maybe(
+        Message,
+        "SELECT * FROM messages WHERE case_id = :id AND direction = 'out' ORDER BY seq DESC LIMIT 1",
+        id=case_id,
+    )
+
+
+def of_turn(tx: Tx, turn_id: TurnId) -> list[Message]:
+    """The inbound messages a turn answers."""
+    return tx.all(
+        Message, "SELECT * FROM messages WHERE turn_id = :turn_id AND direction = 'in' ORDER BY seq", turn_id=turn_id
+    )
+
+
+def of_case(tx: Tx, scope: Scope, case_id: CaseId, *, after: int = 0, most: int = 500) -> list[Message]:
+    """The conversation, oldest first, starting after `after`."""
+    return tx.all(
+        Message,
+        f"""SELECT m.* FROM messages m JOIN cases c ON c.id = m.case_id
+            WHERE m.case_id = :case_id AND m.seq > :after AND {IN_SCOPE} ORDER BY m.seq LIMIT :most""",
+        case_id=case_id, after=after, most=most, **parameters(scope),
+    )  # fmt: skip
+
+
+def _add(
+    tx: Tx, now: int, case_id: CaseId, said: Said, direction: Direction, turn_id: TurnId | None
+) -> Message:  # fmt: skip
+    seq = tx.integer("SELECT max(seq) FROM messages WHERE case_id = :case_id", case_id=case_id) + 1
+    message_id = tx.insert(
+        """INSERT INTO messages (case_id, seq, direction, provenance, author, author_account, body, address,
+                                 platform_id, turn_id, at)
+           VALUES (:case_id, :seq, :direction, :provenance, :author, :author_account, :body, :address,
+                   :platform_id, :turn_id, :now) RETURNING id""",
+        case_id=case_id, seq=seq, direction=direction, provenance=said.provenance, author=said.author,
+        author_account=said.author_account, body=encode(list(said.body)), address=said.address,
+        platform_id=said.platform_id, turn_id=turn_id, now=now,
+    )  # fmt: skip
+    tx.run("UPDATE cases SET last_activity_at = :now WHERE id = :id", id=case_id, now=now)
+    return by_id(tx, MessageId(message_id))
+
+
+def by_id(tx: Tx, message_id: MessageId) -> Message:
+    """A message whose id came from our own tables."""
+    return tx.all(Message, "SELECT * FROM messages WHERE id = :id", id=message_id)[0]

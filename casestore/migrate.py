@@ -1,0 +1,184 @@
+"""The file's version: migrations up and down, each in one transaction with its version bump, and opening a store.
+
+Migrations are pairs `NNNN_verb_object.{up,down}.sql`, frozen once shipped.
+"""
+
+import asyncio
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from casestore.connection import connect
+from casestore.db import LOCK_TIMEOUT_MS, Store
+from casestore.errors import StoreUnavailable, StoreUnusable
+from casestore.locks import FileLock
+
+APPLICATION_ID = 0x43424E44
+_HEADER = b"SQLite format 3\x00"
+_NAME = re.compile(r"(\d{4})_(\w+)\.up\.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of the schema, both ways."""
+
+    version: int
+    name: str
+    up: str
+    down: str
+
+
+def migrations() -> tuple[Migration, ...]:
+    """All that this version knows, in order."""
+    folder = resources.files("casestore") / "migrations"
+    found: list[Migration] = []
+    for entry in folder.iterdir():
+        if match := _NAME.fullmatch(entry.name):
+            stem = entry.name.removesuffix(".up.sql")
+            down = (folder / f"{stem}.down.sql").read_text()
+            found.append(Migration(int(match[1]), match[2], entry.read_text(), down))
+    return tuple(sorted(found, key=lambda migration: migration.version))
+
+
+def newest() -> int:
+    """The version this code works with."""
+    return migrations()[-1].version
+
+
+def version_of(path: Path) -> int:
+    """The version of a file, 0 for one that does not exist or is empty. Raises `StoreUnusable`."""
+    _check_header(path)
+    if not path.exists() or path.stat().st_size == 0:
+        return 0
+    with _plain(path) as conn:
+        application_id, version = _identity(conn)
+        if application_id != APPLICATION_ID and not (application_id == 0 and version == 0 and _is_empty(conn)):
+            raise StoreUnusable(f"{path} is a database of another program. Choose another file with --db.")
+        if version > newest():
+            raise StoreUnusable(
+                f"{path} has version {version}; this casebound knows up to {newest()}. Install a newer casebound."
+            )
+        return version
+
+
+def migrate(path: Path, to: int | None = None) -> tuple[int, int]:
+    """Bring a file to a version (default: the newest), creating it with mode 0600; (before, after)."""
+    target = newest() if to is None else to
+    if not 0 <= target <= newest():
+        raise StoreUnusable(f"There is no version {target}; this casebound knows 0 to {newest()}.")
+    before = version_of(path)
+    _create(path)
+    lock = FileLock(path)
+    try:
+        with lock.held(LOCK_TIMEOUT_MS), _plain(path) as conn:
+            version = _identity(conn)[1]  # once more, under the lock
+            known = migrations()
+            for step in known if target > version else reversed(known):
+                if version < step.version <= target:
+                    _apply(conn, step.up, step.version)
+                elif target < step.version <= version:
+                    _apply(conn, step.down, step.version - 1)
+    finally:
+        lock.close()
+    return before, target
+
+
+async def open_store(path: Path, nonce: Callable[[], str], *, serves: bool, create: bool = False) -> Store:
+    """Open a file. `serves`: this process holds the service lock, so its writes need no file lock.
+
+    Raises `StoreUnusable` where the file is missing (and not `create`), foreign, newer, or older than this code.
+    """
+    if not create and not path.exists():  # noqa: ASYNC240 - once, at start
+        raise StoreUnusable(f"There is no database at {path}. Start `casebound up` there first, or name one with --db.")
+    version = version_of(path)
+    if version == 0 and create:
+        migrate(path)
+    elif version != newest():
+        raise StoreUnusable(
+            f"{path} has version {version}, this casebound needs {newest()}. Back it up, then: casebound db migrate"
+        )
+    try:
+        writer = await connect(path, readonly=False)
+    except sqlite3.Error as error:
+        raise StoreUnusable(
+            f"Cannot open {path} for writing ({error}). Check the file's and folder's rights."
+        ) from None
+    try:
+        lock = FileLock(path)
+    except BaseException:
+        await asyncio.shield(writer.close())
+        raise
+    return Store(path, writer, lock, nonce, serves=serves)
+
+
+def _apply(conn: sqlite3.Connection, sql: str, version: int) -> None:
+    conn.execute("BEGIN IMMEDIATE")
+    try:
+        for statement in statements(sql):
+            conn.execute(statement)
+        conn.execute(f"PRAGMA user_version = {version}")
+        conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        conn.execute("COMMIT")
+    except sqlite3.Error as error:
+        if conn.in_transaction:
+            conn.execute("ROLLBACK")
+        raise StoreUnavailable(f"Migration to version {version} failed, nothing was changed: {error}") from None
+
+
+def statements(sql: str) -> Iterator[str]:
+    """The statements of a script, one by one, so that they can run inside a transaction of ours."""
+    statement = ""
+    for line in sql.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _check_header(path: Path) -> None:
+    try:
+        if path.is_dir():
+            raise StoreUnusable(f"{path} is a folder. Name a file with --db.")
+        if path.exists() and path.stat().st_size > 0:
+            with path.open("rb") as file:
+                if file.read(16) != _HEADER:
+                    raise StoreUnusable(f"{path} is not a database. Choose another file with --db.")
+    except OSError as error:
+        raise StoreUnusable(f"Cannot read {path} ({error.strerror}). Check the file's rights.") from None
+
+
+def _create(path: Path) -> None:
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise StoreUnusable(
+            f"Cannot write {path} ({error.strerror}). Choose a folder you may write to, with --db."
+        ) from None
+
+
+@contextmanager
+def _plain(path: Path) -> Generator[sqlite3.Connection]:
+    """A short-lived connection without foreign keys, as migrations need it."""
+    conn = sqlite3.connect(path, isolation_level=None, timeout=5)
+    try:
+        conn.execute("PRAGMA wal_autocheckpoint = 0")
+        conn.execute("PRAGMA journal_mode = WAL")
+        conn.execute("PRAGMA foreign_keys = OFF")
+        yield conn
+    except sqlite3.DatabaseError as error:
+        raise StoreUnusable(f"Cannot use {path} as a database: {error}.") from None
+    finally:
+        conn.close()
+
+
+def _identity(conn: sqlite3.Connection) -> tuple[int, int]:
+    return conn.execute("PRAGMA application_id").fetchone()[0], conn.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _is_empty(conn: sqlite3.Connection) -> bool:
+    return conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0

@@ -1,0 +1,395 @@
+CREATE TABLE principals (
+    id          INTEGER PRIMARY KEY,
+    tenant      TEXT NOT NULL,
+    name        TEXT NOT NULL UNIQUE,
+    role        TEXT NOT NULL CHECK (role IN ('requester', 'operator', 'admin')),
+    created_at  INTEGER NOT NULL,
+    revoked_at  INTEGER,
+    revoked_by  INTEGER REFERENCES principals (id)
+) STRICT;
+
+CREATE TABLE accounts (
+    id            INTEGER PRIMARY KEY,
+    principal_id  INTEGER NOT NULL REFERENCES principals (id),
+    channel       TEXT NOT NULL,
+    space         TEXT NOT NULL,
+    account_id    TEXT NOT NULL,
+    bound_at      INTEGER NOT NULL,
+    bound_by      INTEGER REFERENCES principals (id),
+    revoked_at    INTEGER
+) STRICT;
+CREATE UNIQUE INDEX accounts_one_principal ON accounts (channel, space, account_id) WHERE revoked_at IS NULL;
+CREATE INDEX accounts_by_principal ON accounts (principal_id);
+
+CREATE TABLE cases (
+    id                INTEGER PRIMARY KEY,
+    number            INTEGER NOT NULL UNIQUE,
+    tenant            TEXT NOT NULL,
+    title             TEXT NOT NULL,
+    state             TEXT NOT NULL CHECK (state IN ('new', 'in_progress', 'resolved', 'closed', 'cancelled')),
+    waiting_on        TEXT NOT NULL DEFAULT ''
+                      CHECK (waiting_on IN ('', 'requester', 'approval', 'operator', 'human')),
+    origin            TEXT NOT NULL
+                      CHECK (origin IN ('slack', 'discord', 'web', 'console', 'cli', 'alert', 'memory')),
+    priority          TEXT NOT NULL DEFAULT 'normal' CHECK (priority IN ('low', 'normal', 'high', 'critical')),
+    requester         INTEGER REFERENCES principals (id),
+    assignee          INTEGER REFERENCES principals (id),
+    verified_as       TEXT,
+    verified_how      TEXT,
+    verified_at       INTEGER,
+    subject           TEXT,
+    dedup_key         TEXT,
+    follows           INTEGER REFERENCES cases (id),
+    task_state        TEXT NOT NULL DEFAULT '{}',
+    paraphrase        TEXT NOT NULL DEFAULT '',
+    opened_at         INTEGER NOT NULL,
+    updated_at        INTEGER NOT NULL,
+    resolved_at       INTEGER,
+    closed_at         INTEGER,
+    last_activity_at  INTEGER NOT NULL,
+    CHECK (waiting_on = '' OR state = 'in_progress'),
+    CHECK ((verified_as IS NULL) = (verified_how IS NULL) AND (verified_as IS NULL) = (verified_at IS NULL))
+) STRICT;
+CREATE INDEX cases_by_activity ON cases (tenant, last_activity_at);
+CREATE INDEX cases_by_requester ON cases (tenant, requester, last_activity_at);
+CREATE INDEX cases_by_dedup_key ON cases (tenant, dedup_key);
+CREATE UNIQUE INDEX cases_one_live_per_dedup_key ON cases (tenant, dedup_key)
+    WHERE dedup_key IS NOT NULL AND state IN ('new', 'in_progress');
+CREATE INDEX cases_resolved ON cases (resolved_at) WHERE state = 'resolved';
+
+CREATE TABLE bindings (
+    id        INTEGER PRIMARY KEY,
+    case_id   INTEGER NOT NULL REFERENCES cases (id),
+    address   TEXT NOT NULL,
+    state     TEXT NOT NULL CHECK (state IN ('live', 'lost', 'ended')),
+    private   INTEGER NOT NULL DEFAULT 0 CHECK (private IN (0, 1)),
+    bound_at  INTEGER NOT NULL,
+    ended_at  INTEGER,
+    reason    TEXT
+) STRICT;
+CREATE UNIQUE INDEX bindings_one_live_case ON bindings (address) WHERE state = 'live';
+CREATE INDEX bindings_by_case ON bindings (case_id);
+
+CREATE TABLE positions (
+    address    TEXT PRIMARY KEY,
+    last_seen  TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE messages (
+    id                INTEGER PRIMARY KEY,
+    case_id           INTEGER NOT NULL REFERENCES cases (id),
+    seq               INTEGER NOT NULL,
+    direction         TEXT NOT NULL CHECK (direction IN ('in', 'out')),
+    provenance        TEXT NOT NULL
+                      CHECK (provenance IN ('requester', 'operator', 'bystander', 'alert', 'assistant', 'system')),
+    author            INTEGER REFERENCES principals (id),
+    author_account    TEXT,
+    body              TEXT NOT NULL,
+    address           TEXT,
+    platform_id       TEXT,
+    turn_id           INTEGER REFERENCES turns (id),
+    in_view           INTEGER,
+    at                INTEGER NOT NULL,
+    edited_at         INTEGER,
+    deleted_at        INTEGER,
+    UNIQUE (case_id, seq)
+) STRICT;
+CREATE UNIQUE INDEX messages_one_per_platform_id ON messages (address, platform_id) WHERE platform_id IS NOT NULL;
+CREATE INDEX messages_unread ON messages (case_id, seq) WHERE direction = 'in' AND turn_id IS NULL;
+CREATE INDEX messages_not_in_view ON messages (case_id, seq)
+    WHERE in_view IS NULL AND (direction = 'in' OR provenance = 'operator');
+CREATE INDEX messages_by_turn ON messages (turn_id);
+
+CREATE TABLE turns (
+    id          INTEGER PRIMARY KEY,
+    case_id     INTEGER NOT NULL REFERENCES cases (id),
+    seq         INTEGER NOT NULL,
+    cause       TEXT NOT NULL CHECK (cause IN ('message', 'alert', 'schedule')),
+    beside      INTEGER REFERENCES turns (id),
+    state       TEXT NOT NULL CHECK (state IN ('queued', 'running', 'parked', 'settled', 'failed')),
+    acts_for    INTEGER REFERENCES principals (id),
+    attempts    INTEGER NOT NULL DEFAULT 0,
+    not_before  INTEGER NOT NULL DEFAULT 0,
+    queued_at   INTEGER NOT NULL,
+    settled_at  INTEGER,
+    UNIQUE (case_id, seq)
+) STRICT;
+CREATE UNIQUE INDEX turns_one_unsettled ON turns (case_id)
+    WHERE state IN ('queued', 'running', 'parked') AND beside IS NULL;
+CREATE UNIQUE INDEX turns_one_unsettled_beside ON turns (case_id)
+    WHERE state IN ('queued', 'running', 'parked') AND beside IS NOT NULL;
+CREATE INDEX turns_with_work ON turns (not_before) WHERE state IN ('queued', 'running');
+
+CREATE TABLE runs (
+    id                INTEGER PRIMARY KEY,
+    case_id           INTEGER NOT NULL REFERENCES cases (id),
+    turn_id           INTEGER NOT NULL REFERENCES turns (id),
+    attempt           INTEGER NOT NULL,
+    fence             INTEGER NOT NULL,
+    resumes           INTEGER REFERENCES runs (id),
+    agent             TEXT NOT NULL,
+    model             TEXT NOT NULL,
+    model_reported    TEXT,
+    prompt_version    TEXT REFERENCES prompts (version),
+    tenant            TEXT NOT NULL,
+    task_state        TEXT,
+    started_at        INTEGER NOT NULL,
+    ended_at          INTEGER,
+    outcome           TEXT CHECK (outcome IN ('answered', 'parked', 'handed_off', 'refused', 'limit', 'error',
+                                              'lease_lost', 'crashed')),
+    stop_reason       TEXT,
+    escalated         INTEGER NOT NULL DEFAULT 0 CHECK (escalated IN (0, 1)),
+    model_calls       INTEGER NOT NULL DEFAULT 0,
+    tool_calls        INTEGER NOT NULL DEFAULT 0,
+    input_tokens      INTEGER NOT NULL DEFAULT 0,
+    output_tokens     INTEGER NOT NULL DEFAULT 0,
+    cached_tokens     INTEGER NOT NULL DEFAULT 0,
+    cost_usd          REAL NOT NULL DEFAULT 0,
+    error             TEXT,
+    CHECK ((ended_at IS NULL) = (outcome IS NULL))
+) STRICT;
+CREATE UNIQUE INDEX runs_one_open ON runs (case_id) WHERE ended_at IS NULL;
+CREATE INDEX runs_by_turn ON runs (turn_id);
+
+CREATE TABLE steps (
+    id                    INTEGER PRIMARY KEY,
+    case_id               INTEGER NOT NULL REFERENCES cases (id),
+    turn_id               INTEGER NOT NULL REFERENCES turns (id),
+    run_id                INTEGER NOT NULL REFERENCES runs (id),
+    seq                   INTEGER NOT NULL,
+    kind                  TEXT NOT NULL CHECK (kind IN ('model', 'tool')),
+    state                 TEXT NOT NULL
+                          CHECK (state IN ('waiting', 'started', 'finished', 'failed', 'unknown', 'refused')),
+    started_at            INTEGER,
+    deadline              INTEGER,
+    finished_at           INTEGER,
+    error                 TEXT,
+    request               TEXT,
+    request_digest        TEXT,
+    response_seq          INTEGER,
+    finish_reason         TEXT,
+    model_reported        TEXT,
+    provider_response_id  TEXT,
+    input_tokens          INTEGER,
+    output_tokens         INTEGER,
+    cached_tokens         INTEGER,
+    cost_usd              REAL,
+    model_step            INTEGER REFERENCES steps (id),
+    position              INTEGER,
+    call_id               TEXT,
+    tool                  TEXT,
+    tool_version          TEXT,
+    tier                  TEXT CHECK (tier IN ('read_only', 'routine', 'consequential')),
+    tenant                TEXT NOT NULL,
+    args                  TEXT,
+    effect_key            TEXT,
+    effect_nth            INTEGER NOT NULL DEFAULT 0,
+    idempotency_key       TEXT,
+    gate_id               INTEGER REFERENCES gates (id),
+    result                TEXT,
+    UNIQUE (turn_id, seq),
+    CHECK ((kind = 'tool') = (model_step IS NOT NULL AND position IS NOT NULL AND tool IS NOT NULL)),
+    CHECK (state NOT IN ('finished', 'failed', 'refused') OR kind = 'model' OR result IS NOT NULL),
+    CHECK (state NOT IN ('waiting', 'started') OR result IS NULL),
+    CHECK (state <> 'started' OR deadline IS NOT NULL)
+) STRICT;
+CREATE UNIQUE INDEX steps_one_per_call ON steps (model_step, position) WHERE state <> 'unknown';
+CREATE UNIQUE INDEX steps_one_per_gate ON steps (gate_id) WHERE gate_id IS NOT NULL;
+CREATE UNIQUE INDEX steps_one_per_effect ON steps (tenant, effect_key, effect_nth)
+    WHERE effect_key IS NOT NULL AND state NOT IN ('waiting', 'refused');
+CREATE INDEX steps_by_run ON steps (run_id);
+
+CREATE TABLE transcript (
+    case_id  INTEGER NOT NULL REFERENCES cases (id),
+    seq      INTEGER NOT NULL,
+    turn_id  INTEGER NOT NULL REFERENCES turns (id),
+    step_id  INTEGER REFERENCES steps (id),
+    kind     TEXT NOT NULL CHECK (kind IN ('request', 'response')),
+    message  TEXT NOT NULL,
+    tokens   INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (case_id, seq)
+) STRICT;
+
+CREATE TABLE compactions (
+    id          INTEGER PRIMARY KEY,
+    case_id     INTEGER NOT NULL REFERENCES cases (id),
+    upto        INTEGER NOT NULL,
+    text        TEXT NOT NULL,
+    created_at  INTEGER NOT NULL,
+    UNIQUE (case_id, upto)
+) STRICT;
+
+CREATE TABLE prompts (
+    version        TEXT PRIMARY KEY,
+    label          TEXT NOT NULL,
+    text           TEXT NOT NULL,
+    tools          TEXT NOT NULL,
+    first_used_at  INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE gates (
+    id             INTEGER PRIMARY KEY,
+    case_id        INTEGER NOT NULL REFERENCES cases (id),
+    turn_id        INTEGER NOT NULL REFERENCES turns (id),
+    step_id        INTEGER NOT NULL REFERENCES steps (id),
+    kind           TEXT NOT NULL CHECK (kind IN ('approval', 'consent', 'outcome')),
+    tenant         TEXT NOT NULL,
+    asked_for      INTEGER REFERENCES principals (id),
+    tool           TEXT NOT NULL,
+    tool_version   TEXT NOT NULL,
+    tier           TEXT NOT NULL CHECK (tier IN ('read_only', 'routine', 'consequential')),
+    reversible     INTEGER NOT NULL CHECK (reversible IN (0, 1)),
+    args           TEXT NOT NULL,
+    changed_args   TEXT,
+    statement      TEXT NOT NULL,
+    because        TEXT NOT NULL DEFAULT '',
+    earlier_step   INTEGER REFERENCES steps (id),
+    effect_key     TEXT,
+    effect_nth     INTEGER NOT NULL DEFAULT 0,
+    digest_shown   TEXT NOT NULL,
+    digest_run     TEXT,
+    four_eyes      INTEGER NOT NULL CHECK (four_eyes IN (0, 1)),
+    on_expiry      TEXT NOT NULL CHECK (on_expiry IN ('tell', 'handoff')),
+    reminders      TEXT NOT NULL,
+    reminded       INTEGER NOT NULL DEFAULT 0,
+    state          TEXT NOT NULL
+                   CHECK (state IN ('open', 'approved', 'denied', 'expired', 'withdrawn', 'void')),
+    asked_at       INTEGER NOT NULL,
+    expires_at     INTEGER NOT NULL,
+    verb           TEXT CHECK (verb IN ('approve', 'deny', 'revise', 'happened', 'not_happened', 'rerun')),
+    decided_by     INTEGER REFERENCES principals (id),
+    decided_at     INTEGER,
+    decided_via    TEXT,
+    reason         TEXT,
+    void_reason    TEXT,
+    CHECK (expires_at > asked_at),
+    CHECK ((state = 'open') = (decided_at IS NULL)),
+    CHECK (state <> 'approved' OR (decided_by IS NOT NULL AND verb IS NOT NULL AND digest_run IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX gates_one_open ON gates (case_id) WHERE state = 'open';
+CREATE INDEX gates_by_case ON gates (case_id, id);
+CREATE INDEX gates_by_step ON gates (step_id);
+CREATE INDEX gates_to_expire ON gates (expires_at) WHERE state = 'open';
+
+CREATE TABLE gate_roles (
+    gate_id  INTEGER NOT NULL REFERENCES gates (id),
+    role     TEXT NOT NULL CHECK (role IN ('requester', 'operator', 'admin')),
+    PRIMARY KEY (gate_id, role)
+) STRICT;
+
+CREATE TABLE cards (
+    id           INTEGER PRIMARY KEY,
+    gate_id      INTEGER NOT NULL REFERENCES gates (id),
+    address      TEXT NOT NULL,
+    platform_id  TEXT NOT NULL,
+    shown        TEXT NOT NULL,
+    UNIQUE (gate_id, address, platform_id)
+) STRICT;
+
+CREATE TABLE leases (
+    case_id      INTEGER PRIMARY KEY REFERENCES cases (id),
+    fence        INTEGER NOT NULL,
+    kind         TEXT CHECK (kind IN ('run', 'human')),
+    holder       TEXT,
+    boot         TEXT,
+    principal    INTEGER REFERENCES principals (id),
+    taken_at     INTEGER,
+    until        INTEGER,
+    reminded_at  INTEGER,
+    CHECK ((kind IS NULL) = (holder IS NULL)),
+    CHECK ((kind = 'run') = (until IS NOT NULL) OR kind IS NULL),
+    CHECK (kind <> 'human' OR principal IS NOT NULL)
+) STRICT;
+CREATE INDEX leases_running ON leases (boot) WHERE kind = 'run';
+
+CREATE TABLE trail (
+    case_id       INTEGER NOT NULL REFERENCES cases (id),
+    seq           INTEGER NOT NULL,
+    at            INTEGER NOT NULL,
+    kind          TEXT NOT NULL,
+    actor         TEXT NOT NULL,
+    meta          TEXT NOT NULL,
+    nonce         TEXT,
+    content       TEXT,
+    content_hash  TEXT NOT NULL,
+    prev_hash     TEXT NOT NULL,
+    hash          TEXT NOT NULL,
+    PRIMARY KEY (case_id, seq)
+) STRICT;
+CREATE TRIGGER trail_is_append_only BEFORE UPDATE ON trail
+WHEN NEW.content IS NOT NULL OR NEW.nonce IS NOT NULL OR OLD.content IS NULL
+    OR NEW.case_id <> OLD.case_id OR NEW.seq <> OLD.seq OR NEW.at <> OLD.at OR NEW.kind <> OLD.kind
+    OR NEW.actor <> OLD.actor OR NEW.meta <> OLD.meta OR NEW.content_hash <> OLD.content_hash
+    OR NEW.prev_hash <> OLD.prev_hash OR NEW.hash <> OLD.hash
+BEGIN
+    SELECT RAISE(ABORT, 'the trail is append-only; only its content may be erased');
+END;
+CREATE TRIGGER trail_is_not_deleted BEFORE DELETE ON trail
+BEGIN
+    SELECT RAISE(ABORT, 'the trail is append-only; its entries are never deleted');
+END;
+
+CREATE TABLE outbox (
+    id                  INTEGER PRIMARY KEY,
+    case_id             INTEGER NOT NULL REFERENCES cases (id),
+    message_id          INTEGER REFERENCES messages (id),
+    gate_id             INTEGER REFERENCES gates (id),
+    turn_id             INTEGER REFERENCES turns (id),
+    address             TEXT NOT NULL,
+    channel             TEXT NOT NULL,
+    kind                TEXT NOT NULL CHECK (kind IN ('message', 'card', 'edit', 'delete')),
+    body                TEXT,
+    target              TEXT,
+    state               TEXT NOT NULL CHECK (state IN ('due', 'held', 'sending', 'sent', 'dead')),
+    attempts            INTEGER NOT NULL DEFAULT 0,
+    not_before          INTEGER NOT NULL DEFAULT 0,
+    boot                TEXT,
+    platform_id         TEXT,
+    possible_duplicate  INTEGER NOT NULL DEFAULT 0 CHECK (possible_duplicate IN (0, 1)),
+    error               TEXT,
+    put_at              INTEGER NOT NULL,
+    sent_at             INTEGER,
+    CHECK (kind IN ('message', 'delete') OR gate_id IS NOT NULL),
+    CHECK (kind <> 'message' OR body IS NOT NULL)
+) STRICT;
+CREATE INDEX outbox_pending ON outbox (address, id) WHERE state IN ('due', 'sending');
+CREATE INDEX outbox_by_case ON outbox (case_id);
+
+CREATE TABLE ledger (
+    id          INTEGER PRIMARY KEY,
+    tenant      TEXT NOT NULL,
+    effect_key  TEXT NOT NULL,
+    kind        TEXT NOT NULL,
+    subject     TEXT,
+    amount      TEXT,
+    currency    TEXT,
+    case_id     INTEGER NOT NULL REFERENCES cases (id),
+    step_id     INTEGER NOT NULL UNIQUE REFERENCES steps (id),
+    gate_id     INTEGER REFERENCES gates (id),
+    at          INTEGER NOT NULL
+) STRICT;
+CREATE INDEX ledger_by_effect ON ledger (tenant, effect_key);
+
+CREATE TABLE episodes (
+    id             INTEGER PRIMARY KEY,
+    case_id        INTEGER NOT NULL REFERENCES cases (id),
+    fingerprint    TEXT NOT NULL,
+    starts_at      INTEGER NOT NULL,
+    state          TEXT NOT NULL CHECK (state IN ('firing', 'resolved')),
+    ends_at        INTEGER,
+    labels         TEXT NOT NULL,
+    annotations    TEXT NOT NULL,
+    first_seen_at  INTEGER NOT NULL,
+    last_seen_at   INTEGER NOT NULL,
+    UNIQUE (case_id, fingerprint, starts_at)
+) STRICT;
+
+CREATE TABLE holds (
+    id         INTEGER PRIMARY KEY,
+    tool       TEXT,
+    reason     TEXT NOT NULL,
+    placed_by  INTEGER NOT NULL REFERENCES principals (id),
+    placed_at  INTEGER NOT NULL,
+    lifted_by  INTEGER REFERENCES principals (id),
+    lifted_at  INTEGER
+) STRICT;

@@ -1,0 +1,187 @@
+"""The outbox: what must be said, put in with the change that caused it, delivered in order per address (R27, R28)."""
+
+from casestore import trail
+from casestore.models import CardRow, CaseId, Gate, GateId, MessageId, OutboxId, OutboxRow, TurnId
+from casestore.states import OutboxKind
+from casestore.tx import Tx
+
+
+def put(
+    tx: Tx, now: int, case_id: CaseId, address: str, kind: OutboxKind, *, body: str | None = None,
+    message_id: MessageId | None = None, gate_id: GateId | None = None, turn_id: TurnId | None = None,
+    target: str | None = None,
+) -> OutboxId:  # fmt: skip
+    """Put one platform message, card, edit or deletion; `target` is the platform's id of what is edited or deleted.
+
+    `turn_id` marks what the assistant says: that is held back while a person has the case (R12).
+    """
+    return OutboxId(
+        tx.insert(
+            """INSERT INTO outbox (case_id, message_id, gate_id, turn_id, address, channel, kind, body, target, state,
+                                   put_at)
+               VALUES (:case_id, :message_id, :gate_id, :turn_id, :address, :channel, :kind, :body, :target, 'due',
+                       :now) RETURNING id""",
+            case_id=case_id, message_id=message_id, gate_id=gate_id, turn_id=turn_id, address=address,
+            channel=address.partition(":")[0], kind=kind, body=body, target=target, now=now,
+        )
+    )  # fmt: skip
+
+
+def take_due(tx: Tx, now: int, channels: tuple[str, ...], *, boot: str, most: int) -> list[OutboxRow]:
+    """Mark the next row of each address `sending` and return them: the first that is not done, once it is due."""
+    if not channels:
+        return []
+    places = ", ".join(f":c{n}" for n in range(len(channels)))
+    names = {f"c{n}": channel for n, channel in enumerate(channels)}
+    rows = tx.all(
+        OutboxRow,
+        f"""SELECT o.* FROM outbox o WHERE o.state = 'due' AND o.not_before <= :now AND o.channel IN ({places})
+              AND NOT EXISTS (SELECT 1 FROM outbox p WHERE p.address = o.address AND p.id < o.id
+                              AND p.state IN ('due', 'sending'))
+            ORDER BY o.id LIMIT :most""",
+        now=now, most=most, **names,
+    )  # fmt: skip
+    for row in rows:
+        tx.run(
+            "UPDATE outbox SET state = 'sending', attempts = attempts + 1, boot = :boot WHERE id = :id",
+            id=row.id, boot=boot,
+        )  # fmt: skip
+    return [by_id(tx, row.id) for row in rows]
+
+
+def next_due_at(tx: Tx, channels: tuple[str, ...]) -> int | None:
+    """When the earliest delayed row becomes due; None where nothing waits."""
+    if not channels:
+        return None
+    places = ", ".join(f":c{n}" for n in range(len(channels)))
+    names = {f"c{n}": channel for n, channel in enumerate(channels)}
+    value = tx.value(f"SELECT min(not_before) FROM outbox WHERE state = 'due' AND channel IN ({places})", **names)
+    return None if value is None else int(str(value))
+
+
+def mark_sent(tx: Tx, now: int, row: OutboxRow, platform_id: str | None, *, shown: str | None = None) -> None:
+    """It was said. A card's copy is remembered with what it shows, and edited at once if its gate has moved on."""
+    tx.run(
+        "UPDATE outbox SET state = 'sent', sent_at = :now, platform_id = :platform_id, error = NULL WHERE id = :id",
+        id=row.id, now=now, platform_id=platform_id,
+    )  # fmt: skip
+    if row.message_id is not None and platform_id is not None:
+        tx.run(
+            """UPDATE messages SET address = :address, platform_id = :platform_id
+               WHERE id = :id AND platform_id IS NULL
+                 AND NOT EXISTS (SELECT 1 FROM messages WHERE address = :address AND platform_id = :platform_id)""",
+            id=row.message_id, address=row.address, platform_id=platform_id,
+        )  # fmt: skip
+    if row.gate_id is None or shown is None:
+        return
+    target = row.target or platform_id
+    if target is not None:
+        remember_card(tx, now, row.case_id, row.gate_id, row.address, target, shown)
+
+
+def remember_card(
+    tx: Tx, now: int, case_id: CaseId, gate_id: GateId, address: str, platform_id: str, shown: str
+) -> None:  # fmt: skip
+    """Note a copy of a card and what it shows; a press on a copy we did not know ends here too (R28)."""
+    tx.run(
+        """INSERT INTO cards (gate_id, address, platform_id, shown) VALUES (:gate_id, :address, :platform_id, :shown)
+           ON CONFLICT (gate_id, address, platform_id) DO UPDATE SET shown = excluded.shown""",
+        gate_id=gate_id, address=address, platform_id=platform_id, shown=shown,
+    )  # fmt: skip
+    if look_of(tx, gate_id) != shown:
+        _edit(tx, now, case_id, gate_id, address, platform_id)
+
+
+def refresh_cards(tx: Tx, now: int, gate: Gate) -> None:
+    """Every known copy of the gate's card is to be edited; copies still on their way are rendered when sent (R28)."""
+    for card in tx.all(CardRow, "SELECT * FROM cards WHERE gate_id = :id", id=gate.id):
+        _edit(tx, now, gate.case_id, gate.id, card.address, card.platform_id)
+
+
+def look_of(tx: Tx, gate_id: GateId) -> str:
+    """What decides how a card looks: the gate's state and that of the step that spent it; a change is an edit."""
+    return str(
+        tx.value(
+            """SELECT g.state || '/' || g.expires_at || '/' || coalesce((
+                 SELECT max(s.state || coalesce(s.finished_at, 0)) FROM steps s WHERE s.gate_id = g.id), '')
+               FROM gates g WHERE g.id = :id""",
+            id=gate_id,
+        )
+    )
+
+
+def retry(tx: Tx, row: OutboxRow, *, not_before: int, error: str, possible_duplicate: bool = False) -> None:
+    """It was not said (or nobody can tell): it is due again, at the platform's own time."""
+    tx.run(
+        """UPDATE outbox SET state = 'due', not_before = :not_before, error = :error,
+               possible_duplicate = max(possible_duplicate, :dup) WHERE id = :id AND state = 'sending'""",
+        id=row.id, not_before=not_before, error=error, dup=int(possible_duplicate),
+    )  # fmt: skip
+
+
+def give_up(tx: Tx, now: int, row: OutboxRow, error: str) -> None:
+    """It can never be said: dead, noted on the case, and not in the way of what is behind it (R27)."""
+    moved = tx.run(
+        "UPDATE outbox SET state = 'dead', error = :error WHERE id = :id AND state IN ('due', 'sending', 'held')",
+        id=row.id, error=error,
+    )  # fmt: skip
+    if moved:
+        meta = {"outbox": row.id, "address": row.address, "kind": row.kind, "error": error}
+        trail.append(tx, row.case_id, now, "outbox.dead", "delivery", meta)
+
+
+def hold_back(tx: Tx, case_id: CaseId) -> int:
+    """A person has the case: what the assistant was about to say is held (R12); how many."""
+    return tx.run(
+        "UPDATE outbox SET state = 'held' WHERE case_id = :id AND state = 'due' AND turn_id IS NOT NULL", id=case_id
+    )
+
+
+def drop_held(tx: Tx, now: int, case_id: CaseId, error: str) -> int:
+    """The case is handed back: what was held is stale by now and is not said; how many."""
+    held = tx.all(OutboxRow, "SELECT * FROM outbox WHERE case_id = :id AND state = 'held'", id=case_id)
+    for row in held:
+        give_up(tx, now, row, error)
+    return len(held)
+
+
+def drop_for(tx: Tx, now: int, address: str, error: str) -> int:
+    """The thread is gone: nothing more can be said there; how many rows."""
+    rows = tx.all(OutboxRow, "SELECT * FROM outbox WHERE address = :a AND state IN ('due', 'sending')", a=address)
+    for row in rows:
+        give_up(tx, now, row, error)
+    return len(rows)
+
+
+def left_sending(tx: Tx, boot: str, channels: tuple[str, ...]) -> list[OutboxRow]:
+    """Rows an earlier process was sending when it ended: sent or not, nobody here knows (design, "Crash points")."""
+    rows = tx.all(OutboxRow, "SELECT * FROM outbox WHERE state = 'sending' AND boot <> :boot ORDER BY id", boot=boot)
+    return [row for row in rows if row.channel in channels]
+
+
+def by_id(tx: Tx, outbox_id: OutboxId) -> OutboxRow:
+    """A row whose id came from our own tables."""
+    return tx.all(OutboxRow, "SELECT * FROM outbox WHERE id = :id", id=outbox_id)[0]
+
+
+def of_case(tx: Tx, case_id: CaseId) -> list[OutboxRow]:
+    """All that was or is to be said for a case."""
+    return tx.all(OutboxRow, "SELECT * FROM outbox WHERE case_id = :id ORDER BY id", id=case_id)
+
+
+def counts(tx: Tx) -> dict[str, int]:
+    """Rows by state, those done left out."""
+    return {
+        state: tx.integer("SELECT count(*) FROM outbox WHERE state = :state", state=state)
+        for state in ("due", "held", "sending", "dead")
+    }
+
+
+def _edit(tx: Tx, now: int, case_id: CaseId, gate_id: GateId, address: str, platform_id: str) -> None:
+    waiting = tx.value(
+        """SELECT 1 FROM outbox WHERE gate_id = :gate_id AND address = :address AND target = :target
+             AND kind = 'edit' AND state = 'due'""",
+        gate_id=gate_id, address=address, target=platform_id,
+    )  # fmt: skip
+    if waiting is None:
+        put(tx, now, case_id, address, OutboxKind.EDIT, gate_id=gate_id, target=platform_id)

@@ -1,0 +1,48 @@
+"""The conversation with the model: each message once, as sent or received (R17), read by bounded windows (R19)."""
+
+from casestore.models import CaseId, StepId, TranscriptRow, TurnId
+from casestore.tx import Tx
+
+
+def append(
+    tx: Tx, case_id: CaseId, turn_id: TurnId, *, kind: str, message: str, step_id: StepId | None = None,
+    tokens: int = 0,
+) -> int:  # fmt: skip
+    """Append a model message (`kind`: request or response); its place in the case's transcript."""
+    seq = tx.integer("SELECT max(seq) FROM transcript WHERE case_id = :id", id=case_id) + 1
+    tx.run(
+        """INSERT INTO transcript (case_id, seq, turn_id, step_id, kind, message, tokens)
+           VALUES (:case_id, :seq, :turn_id, :step_id, :kind, :message, :tokens)""",
+        case_id=case_id, seq=seq, turn_id=turn_id, step_id=step_id, kind=kind, message=message, tokens=tokens,
+    )  # fmt: skip
+    return seq
+
+
+def window(tx: Tx, case_id: CaseId, turn_id: TurnId, turns: int) -> list[TranscriptRow]:
+    """The messages of this turn and of the `turns - 1` before it, oldest first.
+
+    It begins at a turn's first message, so a call and its result are never cut apart by it; a turn that ended with
+    calls unanswered has their results in the first request of the next one.
+    """
+    first = tx.value(
+        """SELECT min(t.seq) FROM (SELECT id FROM turns WHERE case_id = :case_id AND seq <= (
+               SELECT seq FROM turns WHERE id = :turn_id) ORDER BY seq DESC LIMIT :turns) n
+           JOIN transcript t ON t.turn_id = n.id AND t.case_id = :case_id""",
+        case_id=case_id, turn_id=turn_id, turns=turns,
+    )  # fmt: skip
+    return between(tx, case_id, int(str(first)), None) if first is not None else []
+
+
+def between(tx: Tx, case_id: CaseId, first: int, last: int | None) -> list[TranscriptRow]:
+    """The messages from `first` to `last`, both included; to the end for None."""
+    return tx.all(
+        TranscriptRow,
+        """SELECT * FROM transcript WHERE case_id = :id AND seq >= :first AND (:last IS NULL OR seq <= :last)
+           ORDER BY seq""",
+        id=case_id, first=first, last=last,
+    )  # fmt: skip
+
+
+def newest(tx: Tx, case_id: CaseId) -> TranscriptRow | None:
+    """The last message."""
+    return tx.maybe(TranscriptRow, "SELECT * FROM transcript WHERE case_id = :id ORDER BY seq DESC LIMIT 1", id=case_id)

@@ -1,0 +1,153 @@
+"""Turns: one stimulus and the answer owed; beginning, parking, requeueing and settling (R7, R11, R13)."""
+
+from dataclasses import dataclass
+
+from casestore import cases, leases, messages, principals, runs, steps
+from casestore.leases import Lease
+from casestore.models import Case, CaseId, Message, PrincipalId, Run, Turn, TurnId
+from casestore.states import CaseState, Cause, Provenance, TurnState
+from casestore.tx import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Who works: the engine's task, its boot, the agent and model it runs, the lease's length in ms."""
+
+    holder: str
+    boot: str
+    agent: str
+    model: str
+    lease_ttl: int
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A turn that has begun, or goes on: everything a run needs to start."""
+
+    lease: Lease
+    case: Case
+    turn: Turn
+    run: Run
+    taken: tuple[Message, ...]
+    """The messages this run has just taken; those of earlier runs of the turn are in the transcript already."""
+
+
+def begin(tx: Tx, now: int, case_id: CaseId, worker: Worker) -> Begun | None:
+    """Take the lease and start, or go on with, the next turn; None where there is nothing to do or somebody has it."""
+    case = cases.by_id(tx, case_id)
+    turn = unsettled(tx, case_id)
+    if not leases.has_work(tx, case_id) or (turn is not None and turn.not_before > now):
+        return None
+    lease = leases.take(tx, now, case_id, holder=worker.holder, boot=worker.boot, ttl=worker.lease_ttl)
+    if lease is None:
+        return None
+    begun = begin_under(tx, now, lease, case, worker)
+    if begun is None:
+        leases.drop(tx, lease)
+    return begun
+
+
+def begin_under(tx: Tx, now: int, lease: Lease, case: Case, worker: Worker) -> Begun | None:
+    """The same for a holder that has the lease already: after settling it goes straight to the next turn."""
+    turn = unsettled(tx, case.id)
+    if turn is not None and turn.state is TurnState.PARKED:
+        return None
+    if turn is None:
+        unread = messages.unread(tx, case.id)
+        if not unread:
+            return None
+        alert = all(message.provenance is Provenance.ALERT for message in unread)
+        turn = queue(tx, now, case.id, Cause.ALERT if alert else Cause.MESSAGE)
+    if (wait_until := max(steps.recover(tx, now, turn.id), turn.not_before)) > now:
+        tx.run("UPDATE turns SET not_before = :until WHERE id = :id", id=turn.id, until=wait_until)
+        return None
+    taken = messages.mark_read(tx, case.id, turn.id)
+    if taken or case.state is not CaseState.RESOLVED:  # a run that resolved its case and crashed does not reopen it
+        cases.begin(tx, now, case, actor="engine")
+    tx.run(
+        "UPDATE turns SET state = 'running', attempts = attempts + 1, acts_for = :acts_for WHERE id = :id",
+        id=turn.id, acts_for=_acts_for(tx, case, turn.id),
+    )  # fmt: skip
+    turn = by_id(tx, turn.id)
+    run = runs.start(tx, now, lease, case, turn, agent=worker.agent, model=worker.model)
+    return Begun(lease, cases.by_id(tx, case.id), turn, run, tuple(taken))
+
+
+def queue(tx: Tx, now: int, case_id: CaseId, cause: Cause) -> Turn:
+    """A new turn, to be begun."""
+    turn_id = tx.insert(
+        """INSERT INTO turns (case_id, seq, cause, state, queued_at)
+           VALUES (:case_id, (SELECT coalesce(max(seq), 0) + 1 FROM turns WHERE case_id = :case_id), :cause, 'queued',
+                   :now) RETURNING id""",
+        case_id=case_id, cause=cause, now=now,
+    )  # fmt: skip
+    return by_id(tx, TurnId(turn_id))
+
+
+def park(tx: Tx, turn_id: TurnId) -> None:
+    """The turn waits for a person; that is progress, so its attempts start anew (R13)."""
+    tx.run("UPDATE turns SET state = 'parked', attempts = 0, not_before = 0 WHERE id = :id", id=turn_id)
+
+
+def requeue(tx: Tx, turn_id: TurnId, *, not_before: int = 0) -> None:
+    """The turn can go on, from `not_before` on."""
+    tx.run(
+        """UPDATE turns SET state = 'queued', not_before = :not_before
+           WHERE id = :id AND state IN ('queued', 'running', 'parked')""",
+        id=turn_id, not_before=not_before,
+    )  # fmt: skip
+
+
+def settle(tx: Tx, now: int, turn_id: TurnId, state: TurnState = TurnState.SETTLED) -> None:
+    """The answer is given, or it is certain that none will be (`failed`)."""
+    tx.run(
+        """UPDATE turns SET state = :state, settled_at = :now
+           WHERE id = :id AND state IN ('queued', 'running', 'parked')""",
+        id=turn_id, state=state, now=now,
+    )  # fmt: skip
+
+
+def abandon(tx: Tx, now: int, case_id: CaseId, *, result: str, why: str) -> None:
+    """The case ends: its unsettled turn is settled, each call that still waits gets its one result (R7)."""
+    turn = unsettled(tx, case_id)
+    if turn is None:
+        return
+    refuse_waiting(tx, now, turn.id, result=result, why=why)
+    settle(tx, now, turn.id)
+
+
+def refuse_waiting(tx: Tx, now: int, turn_id: TurnId, *, result: str, why: str) -> None:
+    """Every call of the turn that still waits gets the same result."""
+    for step in steps.of_turn(tx, turn_id):
+        if step.state == "waiting":
+            steps.refuse(tx, now, None, step, result, why=why)
+
+
+def unsettled(tx: Tx, case_id: CaseId) -> Turn | None:
+    """The one turn of a case that is queued, running or parked."""
+    return tx.maybe(
+        Turn,
+        """SELECT * FROM turns WHERE case_id = :id AND state IN ('queued', 'running', 'parked')
+           AND beside IS NULL""",
+        id=case_id,
+    )
+
+
+def by_id(tx: Tx, turn_id: TurnId) -> Turn:
+    """A turn whose id came from our own tables."""
+    return tx.all(Turn, "SELECT * FROM turns WHERE id = :id", id=turn_id)[0]
+
+
+def of_case(tx: Tx, case_id: CaseId) -> list[Turn]:
+    """The turns of a case, oldest first."""
+    return tx.all(Turn, "SELECT * FROM turns WHERE case_id = :id ORDER BY seq", id=case_id)
+
+
+def _acts_for(tx: Tx, case: Case, turn_id: TurnId) -> PrincipalId | None:
+    """Whose permissions the turn has: an operator's only when every message of it is that operator's (R11)."""
+    authors = {message.author for message in messages.of_turn(tx, turn_id)}
+    if len(authors) == 1 and (author := authors.pop()) is not None:
+        principal = principals.get(tx, author)
+        if principal.is_operator and principal.revoked_at is None and principal.tenant == case.tenant:
+            return author
+    return case.requester
