@@ -1,0 +1,105 @@
+"""What passes between a channel and the rest of the program.
+
+Inwards: `Inbound`, `Press`, `Command`, `Gone`. Outwards: `Outbound`, whose content is a `Text` or a `Card`.
+All are frozen and refuse unknown fields. Times are integer milliseconds UTC. Text that comes in makes itself
+storable; text that goes out is inert.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, NonNegativeInt, PositiveInt
+
+from channels.address import Account, Address
+from channels.card import Argument, Card, Digest8, Verb
+from channels.storable import Storable
+from channels.visible import Inert
+
+__all__ = [
+    "Account",
+    "Address",
+    "Argument",
+    "Card",
+    "Command",
+    "Content",
+    "Gone",
+    "Inbound",
+    "Outbound",
+    "PlatformId",
+    "Press",
+    "Sent",
+    "Text",
+    "Verb",
+]
+
+PlatformId = Annotated[str, Field(min_length=1, max_length=255)]
+"""The platform's own name for one message, unique in its address: what a duplicate is recognised by (R29)."""
+
+
+class Inbound(BaseModel, frozen=True, extra="forbid"):
+    """One message from a person. `addressed`: the bot is spoken to (a mention, a direct message)."""
+
+    address: Address
+    account: Account
+    platform_id: PlatformId
+    text: Storable
+    addressed: bool
+    at: NonNegativeInt
+
+
+class Press(BaseModel, frozen=True, extra="forbid"):
+    """A press on a button of the card `platform_id`. What it means is for the store to decide (R5)."""
+
+    address: Address
+    platform_id: PlatformId
+    account: Account
+    gate_id: PositiveInt
+    verb: Verb
+    digest8: Digest8
+    reason: Storable | None = None
+
+
+class Command(BaseModel, frozen=True, extra="forbid"):
+    """A command typed to the bot: the whole line, with its slash."""
+
+    address: Address
+    account: Account
+    text: Storable
+
+
+class Gone(BaseModel, frozen=True, extra="forbid"):
+    """The platform says that nothing can be said at `address` any more (R3)."""
+
+    address: Address
+    reason: Storable
+
+
+class Text(BaseModel, frozen=True, extra="forbid"):
+    """One piece of text, already escaped and split by `text.pieces`: it is sent as it stands."""
+
+    kind: Literal["text"] = "text"
+    text: Annotated[Inert, Field(min_length=1)]
+
+
+Content = Annotated[Text | Card, Field(discriminator="kind")]
+
+
+class Outbound(BaseModel, frozen=True, extra="forbid"):
+    """One platform message to be sent.
+
+    `nonce` is our own id of it (the outbox row's), at most 25 characters so that every platform can carry it;
+    `find` looks it up. `possible_duplicate` says, visibly, that it may have been sent before (R27).
+    """
+
+    address: Address
+    nonce: Annotated[str, Field(pattern=r"^[!-~]{1,25}$")]
+    content: Content
+    possible_duplicate: bool = False
+
+
+class Sent(BaseModel, frozen=True, extra="forbid"):
+    """An outbound message the platform has accepted, and the platform's name for it."""
+
+    outbound: Outbound
+    platform_id: PlatformId

@@ -1,0 +1,87 @@
+"""The shape of a channel, and of what a channel talks to.
+
+An adapter implements `Channel` and is given a `Receiver`. Every failure it raises is one of `errors.py`. It
+keeps nothing that must survive a restart: what is owed to people is in the outbox, what people said is with
+the receiver or still with the platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from channels.messages import Address, Command, Content, Gone, Inbound, Outbound, Press
+
+
+class Receiver(Protocol):
+    """Where a channel hands over what arrives."""
+
+    async def inbound(self, inbound: Inbound) -> None:
+        """Store it. Returns when it is stored; raising means that it is not: do not acknowledge it (R29)."""
+        ...
+
+    async def press(self, press: Press) -> str:
+        """Answer a press, in one sentence for that person alone. Empty: that the card changes is enough."""
+        ...
+
+    async def command(self, command: Command) -> str:
+        """Do what the command says and answer it, for that person alone."""
+        ...
+
+    async def gone(self, gone: Gone) -> None:
+        """Note that an address is lost. Returns when that is stored."""
+        ...
+
+
+class Channel(Protocol):
+    """One platform. Calls for one address must come one after another; different addresses may overlap."""
+
+    @property
+    def name(self) -> str:
+        """The channel's part of an address: `slack`, `discord`, `console`."""
+        ...
+
+    @property
+    def connected(self) -> bool:
+        """Whether people's messages reach us now: for health, not for deciding whether to send."""
+        ...
+
+    async def start(self, receiver: Receiver) -> None:
+        """Begin to listen. Starting what is started changes nothing. Raises `AuthFailed`."""
+        ...
+
+    async def stop(self) -> None:
+        """Let go of everything: connections, tasks, files. Stopping what is stopped changes nothing."""
+        ...
+
+    async def send(self, outbound: Outbound) -> str:
+        """Send one message and return the platform's id for it.
+
+        Raises `RetryLater` (also while stopped), `Uncertain`, `Undeliverable`, `ThreadGone`, `AuthFailed`.
+        """
+        ...
+
+    async def edit(self, address: Address, platform_id: str, content: Content) -> None:
+        """Make the message show `content`. Doing it again is harmless. Raises as `send` does."""
+        ...
+
+    async def delete(self, address: Address, platform_id: str) -> None:
+        """Take the message away; one that is not there counts as taken away.
+
+        Raises as `send` does; `Undeliverable` where the platform cannot take back what was said.
+        """
+        ...
+
+    async def find(self, address: Address, nonce: str) -> str | None:
+        """What became of an uncertain send: the platform's id, or None when it is certainly not there.
+
+        Raises `CannotTell` where the platform has no way to say, `RetryLater`, `ThreadGone`, `AuthFailed`.
+        """
+        ...
+
+    def catch_up(self, address: Address, after: str | None) -> AsyncIterator[Inbound]:
+        """People's messages at `address` since the one with id `after`, oldest first. None: all there are.
+
+        May give some that were seen before, never leaves one out. Iterating raises as `find` does.
+        """
+        ...

@@ -1,0 +1,73 @@
+"""What text must be like on each channel.
+
+Adding a channel is one entry in `STYLES`. `escape` is given text that is inert already, and takes the life
+out of what the platform itself would act on (mentions, links, entities) while its Markdown stays; it must
+leave the backquotes and tildes of code fences alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from channels.errors import UnknownChannel
+
+
+def code_points(text: str) -> int:
+    """Length as Python counts it."""
+    return len(text)
+
+
+def utf16_units(text: str) -> int:
+    """Length as JavaScript and most platforms count it: two for each character above U+FFFF."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def as_is(text: str) -> str:
+    """Nothing to escape."""
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How text is prepared for one channel.
+
+    limit    the most that one piece may measure, after escaping; leave room for what the adapter adds
+    measure  the platform's idea of length: never less than one per character, and adding up
+    escape   see above
+    whole    matches what escaping made and what must not be cut apart, such as `&amp;`
+    """
+
+    name: str
+    limit: int
+    measure: Callable[[str], int] = code_points
+    escape: Callable[[str], str] = as_is
+    whole: re.Pattern[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.limit < 40:
+            raise ValueError(f"A piece of {self.limit} leaves no room for a code fence: allow 40 at least.")
+
+
+STYLES: dict[str, Style] = {
+    style.name: style
+    for style in (
+        # A terminal has no limit and no markup: being inert is enough. Bounded so that one piece is a few
+        # screenfuls, not a whole file.
+        Style("console", limit=10_000),
+        # Templates escape HTML, once, where they put the text into the page.
+        Style("web", limit=40_000),
+        # As tight as the tightest platform, so that what works on the fake fits everywhere.
+        Style("memory", limit=2_000, measure=utf16_units),
+    )
+}
+
+
+def style_for(channel: str) -> Style:
+    """The style of the channel of that name. Raises `UnknownChannel`."""
+    try:
+        return STYLES[channel]
+    except KeyError:
+        known = ", ".join(sorted(STYLES))
+        raise UnknownChannel(f'No channel is called "{channel}". Use one of: {known}.') from None

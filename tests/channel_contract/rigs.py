@@ -1,0 +1,260 @@
+"""Every channel with the platform it talks to, so that one suite can ask the same of all of them.
+
+To add a channel: write one factory that yields a `Rig`, and name it in `RIGS`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol
+
+from channels.card import Verb
+from channels.console import HOME, ConsoleChannel
+from channels.memory import MemoryChannel
+from channels.messages import Account, Address, Card, Command, Gone, Inbound, Press
+from channels.plain import VERB_WORDS
+from channels.port import Channel
+
+KIM = Account(channel="memory", space="S", account_id="U7", display_name="Kim")
+
+
+class Recorder:
+    """A receiver that stores in a list, or refuses to."""
+
+    def __init__(self) -> None:
+        self.stored: list[Inbound] = []
+        self.tried: list[Inbound] = []
+        self.presses: list[Press] = []
+        self.commands: list[Command] = []
+        self.lost: list[Gone] = []
+        self.refusing = False
+        self._changed = asyncio.Condition()
+
+    async def inbound(self, inbound: Inbound) -> None:
+        async with self._changed:
+            self.tried.append(inbound)
+            self._changed.notify_all()
+        if self.refusing:
+            raise OSError("the disk is full, says /secret/path")
+        self.stored.append(inbound)
+
+    async def press(self, press: Press) -> str:
+        self.presses.append(press)
+        return "Approved by you."
+
+    async def command(self, command: Command) -> str:
+        async with self._changed:
+            self.commands.append(command)
+            self._changed.notify_all()
+        return f"done: {command.text}"
+
+    async def gone(self, gone: Gone) -> None:
+        self.lost.append(gone)
+
+    async def until_tried(self, count: int) -> None:
+        """Returns once that many messages have arrived."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.tried) >= count)
+
+    async def until_commanded(self, count: int) -> None:
+        """Returns once that many commands have arrived."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.commands) >= count)
+
+
+class Rig(Protocol):
+    """One channel, not yet started, and the people's side of it."""
+
+    @property
+    def channel(self) -> Channel: ...
+
+    @property
+    def receiver(self) -> Recorder: ...
+
+    @property
+    def address(self) -> Address: ...
+
+    @property
+    def hostile(self) -> tuple[str, ...]:
+        """What would act on this platform if it arrived as it is."""
+        ...
+
+    @property
+    def finds(self) -> bool:
+        """Whether the platform can say what became of a send."""
+        ...
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether the platform can delete what was said."""
+        ...
+
+    async def says(self, text: str) -> None:
+        """A person says it in the thread; returns when the receiver was given it."""
+        ...
+
+    async def comes_again(self) -> bool:
+        """What was not acknowledged is delivered again; False where the platform does no such thing."""
+        ...
+
+    def shown(self) -> list[str]:
+        """What the thread shows, one string a message; the newest is the last."""
+        ...
+
+    def offered(self) -> set[Verb]:
+        """What the newest message lets people press."""
+        ...
+
+    async def lose(self) -> Address:
+        """An address of this channel where nothing can be said any more."""
+        ...
+
+
+class MemoryRig:
+    hostile = ("\x1b[2J", "\x9b2J", "\u202e", "\r", "\x00")
+    finds = True
+    takes_back = True
+
+    def __init__(self) -> None:
+        self.receiver = Recorder()
+        self.channel = MemoryChannel()
+        self.address = Address.parse("memory:S/R/T")
+
+    async def says(self, text: str) -> None:
+        await self.channel.say(text, address=self.address, account=KIM)
+
+    async def comes_again(self) -> bool:
+        await self.channel.redeliver()
+        return True
+
+    def shown(self) -> list[str]:
+        return self.channel.texts(self.address)
+
+    def offered(self) -> set[Verb]:
+        newest = list(self.channel.standing(self.address).values())[-1]
+        return set(newest.verbs) if isinstance(newest, Card) else set()
+
+    async def lose(self) -> Address:
+        await self.channel.lose(self.address, "archived")
+        return self.address
+
+
+class Paper(io.StringIO):
+    """A stream that remembers each write by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[str] = []
+
+    def write(self, s: str, /) -> int:
+        self.writes.append(s)
+        return super().write(s)
+
+
+class ConsoleRig:
+    hostile = ("\x1b[2J", "\x9b2J", "\u202e", "\r", "\x00", "\x07")
+    finds = False
+    takes_back = False
+    address = HOME
+
+    def __init__(self) -> None:
+        reading, self.typing = os.pipe()
+        self.source = os.fdopen(reading)
+        self.paper = Paper()
+        self.receiver = Recorder()
+        self.clock = 1000
+        self.ids = 0
+        self.channel = ConsoleChannel(
+            "kim", source=self.source, output=self.paper, now=lambda: self.clock, new_id=self._new_id
+        )
+
+    def _new_id(self) -> str:
+        self.ids += 1
+        return f"c{self.ids}"
+
+    def types(self, raw: bytes) -> None:
+        os.write(self.typing, raw)
+
+    def hangs_up(self) -> None:
+        os.close(self.typing)
+        self.typing = -1
+
+    def close(self) -> None:
+        self.source.close()
+        if self.typing != -1:
+            self.hangs_up()
+
+    async def says(self, text: str) -> None:
+        self.types(f"{text}\n".encode())
+        await self.receiver.until_tried(len(self.receiver.tried) + 1)
+        await asyncio.sleep(0)
+
+    async def comes_again(self) -> bool:
+        return False
+
+    def shown(self) -> list[str]:
+        return [write.removesuffix("\n") for write in self.paper.writes]
+
+    def offered(self) -> set[Verb]:
+        return {verb for verb, words in VERB_WORDS.items() if f"[ {words} ]" in self.shown()[-1]}
+
+    async def lose(self) -> Address:
+        return Address.parse("console:local/you/closed-yesterday")
+
+
+@asynccontextmanager
+async def memory_rig() -> AsyncGenerator[MemoryRig]:
+    rig = MemoryRig()
+    yield rig
+    await rig.channel.stop()
+
+
+@asynccontextmanager
+async def console_rig() -> AsyncGenerator[ConsoleRig]:
+    rig = ConsoleRig()
+    yield rig
+    await rig.channel.stop()
+    rig.close()
+
+
+RIGS: dict[str, Callable[[], AbstractAsyncContextManager[Rig]]] = {
+    "memory": memory_rig,
+    "console": console_rig,
+}
+
+
+def a_card(**changes: object) -> Card:
+    """An open card in which every field has something to say."""
+    fields: dict[str, object] = {
+        "gate_id": 17,
+        "digest8": "0a1b2c3d",
+        "verbs": ("approve", "deny", "revise"),
+        "statement": 'Clear the cache "thumbnails" on this host',
+        "case_label": "C-1042",
+        "case_title": "/var/lib on db-1 is 94% full",
+        "case_url": "https://cases.example/C-1042",
+        "origin": "alert · critical",
+        "tool": "host.clear_cache",
+        "tier_note": "consequential, not reversible",
+        "arguments": ({"name": "name", "value": "thumbnails"}, {"name": "older_than", "value": "7 days"}),
+        "asked_by": "the assistant, for: alert DiskAlmostFull (no person)",
+        "because": "Logs are rotating; thumbnails are rebuilt on demand.",
+        "looked_at": ("disk_usage(/var/lib) → 94 %", "largest_dirs(/var/lib) → failed"),
+        "waiting": "2 more calls wait behind this one",
+        "earlier": "C-990 cleared the same cache on Mon 11:02",
+        "decides": "an operator, not the requester",
+        "if_nobody": "denied Tue 14:05 CET (in 23 h 40 min); the requester is told",
+    }
+    return Card.model_validate(fields | changes)
+
+
+OUTCOME = ('Approved by Kim via Slack, Mon 14:31 (after 25 min)   "ok"', "Ran 14:31:07, 2.4 s: freed 1.2 GB")
+
+
+def decided(card: Card) -> Card:
+    """The same card once it has been approved and has run."""
+    return card.model_copy(update={"verbs": (), "outcome": OUTCOME})
