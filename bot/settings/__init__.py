@@ -1,0 +1,42 @@
+"""Everything an installation can set, checked once at the start. `docs/settings.md` says what each key means.
+
+`load` reads `casebound.toml`, the environment and secret files; `Settings()` is the defaults alone.
+"""
+
+from bot.settings.load import load
+from bot.settings.sections import (
+    Access,
+    Alerts,
+    Api,
+    Cases,
+    Gates,
+    Host,
+    Leases,
+    Limits,
+    Model,
+    Playbooks,
+    Policy,
+    Service,
+    Settings,
+    ToolSettings,
+    Verdict,
+)
+
+__all__ = [
+    "Access",
+    "Alerts",
+    "Api",
+    "Cases",
+    "Gates",
+    "Host",
+    "Leases",
+    "Limits",
+    "Model",
+    "Playbooks",
+    "Policy",
+    "Service",
+    "Settings",
+    "ToolSettings",
+    "Verdict",
+    "load",
+]

@@ -1,0 +1,203 @@
+"""The settings, section by section, with their defaults. Durations are milliseconds once they are read."""
+
+import zoneinfo
+from datetime import tzinfo
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+
+from bot.durations import Duration, duration, duration_text
+from bot.errors import SettingsError
+from bot.settings.values import Count, Directory, Fraction, Place, TenantName, ZoneName, secret
+from casestore.states import OnExpiry, Role, Tier
+
+LEASE_MARGIN_MS = 30_000
+
+Verdict = Literal["free", "gate", "refuse"]
+"""What is done with calls of a tier: made at once, held at a gate, or refused."""
+
+
+class Section(BaseModel):
+    """One table of the file. It cannot be changed, takes no key it does not know, and shows no value in an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class Service(Section):
+    """`[service]`: the process."""
+
+    db: Place = Path("casebound.db")
+    host: str = Field(default="127.0.0.1", min_length=1)
+    port: int = Field(default=8642, ge=0, le=65_535)
+    timezone: ZoneName | None = None
+    tenant: TenantName = "local"
+    concurrency: Count = 64
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The zone that times are shown in; None stands for the machine's, as in `bot.when.at_text`."""
+        return None if self.timezone is None else zoneinfo.ZoneInfo(self.timezone)
+
+
+class Model(Section):
+    """`[model]`: who answers."""
+
+    name: str = "playbook"
+    timeout: Duration = duration("120s")
+
+    @field_validator("name")
+    @classmethod
+    def _built_in(cls, name: str) -> str:
+        if name != "playbook":
+            raise ValueError("only 'playbook' is built in so far; write that, or leave the key out")
+        return name
+
+
+class Playbooks(Section):
+    """`[playbooks]`: the operator's own."""
+
+    paths: tuple[Place, ...] = ()
+
+
+class Policy(Section):
+    """`[policy]`: what is done with each tier (R24)."""
+
+    read_only: Verdict = "free"
+    routine: Verdict = "free"
+    consequential: Verdict = "gate"
+    observe: bool = False
+
+
+class Gates(Section):
+    """`[gates]`: who decides, and until when; copied into each gate when it is asked."""
+
+    ttl: Duration = duration("24h")
+    reminders: tuple[Fraction, ...] = (0.5, 0.8)
+    roles: tuple[Role, ...] = Field(default=(Role.OPERATOR,), min_length=1)
+    four_eyes: bool = True
+    on_expiry: OnExpiry = OnExpiry.TELL
+
+    @field_validator("reminders")
+    @classmethod
+    def _ascending(cls, reminders: tuple[float, ...]) -> tuple[float, ...]:
+        if list(reminders) != sorted(set(reminders)):
+            raise ValueError("have to ascend, each larger than the one before")
+        return reminders
+
+
+class Leases(Section):
+    """`[leases]`: the right to work a case (R10, R12)."""
+
+    ttl: Duration = duration("10m")
+    human_reminder: Duration = duration("4h")
+
+
+class Limits(Section):
+    """`[limits]`: what one run may use up; reaching one hands the case to an operator."""
+
+    model_calls: Count = 20
+    tool_calls: Count = 50
+    tokens: Count = 200_000
+    cost_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 5.0
+    wall: Duration = duration("30m")
+    attempts: Count = 5
+    invalid_in_a_row: Count = 3
+    window_turns: Count = 20
+    result_characters: int = Field(default=20_000, ge=200)
+
+
+class Access(Section):
+    """`[access]`: whom we listen to (R20, R12)."""
+
+    unknown: Literal["ignore", "requester"] = "ignore"
+    operator_writes: Literal["takes_over", "joins"] = "takes_over"
+
+
+class Guarded(Section):
+    """A section with the secret that a caller has to know."""
+
+    token: SecretStr | None = None
+
+    _not_empty = field_validator("token")(secret)
+
+
+class Alerts(Guarded):
+    """`[alerts]`: what may open cases by itself."""
+
+
+class Api(Guarded):
+    """`[api]`: what scripts use."""
+
+
+class Cases(Section):
+    """`[cases]`: their end."""
+
+    auto_close: Duration = duration("72h")
+
+
+class Host(Section):
+    """`[host]`: what the bundled tools may touch on this machine."""
+
+    caches: dict[str, Directory] = {}
+    log_dirs: tuple[Directory, ...] = (Path("/var/log"),)
+
+
+class ToolSettings(Section):
+    """`[tools."NAME"]`: what the operator says about a tool; None leaves it as it was declared."""
+
+    tier: Tier | None = None
+    sensitive: bool | None = None
+    verified: bool | None = None
+    effect_key: str | None = None
+    idempotent: bool | None = None
+    may_change: tuple[str, ...] | None = None
+    ttl: Duration | None = None
+    timeout: Duration | None = None
+
+
+class Settings(Section):
+    """All of it."""
+
+    service: Service = Service()
+    model: Model = Model()
+    playbooks: Playbooks = Playbooks()
+    policy: Policy = Policy()
+    gates: Gates = Gates()
+    leases: Leases = Leases()
+    limits: Limits = Limits()
+    access: Access = Access()
+    alerts: Alerts = Alerts()
+    api: Api = Api()
+    cases: Cases = Cases()
+    host: Host = Host()
+    tools: dict[str, ToolSettings] = {}
+
+    @model_validator(mode="after")
+    def _lease_outlives_what_is_set(self) -> "Settings":
+        timeouts = [tool.timeout for tool in self.tools.values() if tool.timeout is not None]
+        self.check_lease(max([self.model.timeout, *timeouts]))
+        return self
+
+    def check_lease(self, longest_step_ms: int) -> None:
+        """A lease is longer than any single step may take, and 30 s more (R10). Raises `SettingsError`.
+
+        Checked here for what the settings say; to be called again with the longest timeout of the tools themselves.
+        """
+        least = longest_step_ms + LEASE_MARGIN_MS
+        if self.leases.ttl <= least:
+            raise SettingsError(
+                f"leases.ttl is {duration_text(self.leases.ttl)}, but one step may take "
+                f"{duration_text(longest_step_ms)} and a lease has to outlive it by 30s: set leases.ttl to more than "
+                f"{duration_text(least)}, or lower model.timeout and the timeouts of tools"
+            )
+
+    def secrets(self) -> tuple[str, ...]:
+        """The value of every secret that is set: what no log line may show."""
+        found: list[str] = []
+        for name in type(self).model_fields:
+            section = getattr(self, name)
+            for value in vars(section).values() if isinstance(section, Section) else ():
+                if isinstance(value, SecretStr):
+                    found.append(value.get_secret_value())
+        return tuple(found)
