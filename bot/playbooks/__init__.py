@@ -1,0 +1,1 @@
+"""The bundled playbooks: TOML files, read with `bot.playbook.load_playbooks`."""
