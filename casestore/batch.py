@@ -92,4 +92,6 @@ def translated(error: BaseException) -> BaseException:
         return ConstraintBroken(f"The store refused a row: {error}")
     if isinstance(error, sqlite3.OperationalError | sqlite3.InternalError) or type(error) is sqlite3.DatabaseError:
         return StoreUnavailable(f"The store cannot answer now ({error}). Try again.")
+    if isinstance(error, StopIteration):  # no future can carry one: whoever waits for it would wait for ever
+        return RuntimeError("A function of a transaction let StopIteration out.")
     return error

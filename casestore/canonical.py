@@ -25,12 +25,8 @@ def decode(text: str) -> dict[str, object]:
 
 def digest(*parts: str) -> str:
     """SHA-256 in hex over the parts, each preceded by its length so that no two lists of parts collide."""
-    sha = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        sha.update(f"{len(data)}:".encode())
-        sha.update(data)
-    return sha.hexdigest()
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return hashlib.sha256(b"".join(b"%d:%b" % (len(data), data) for data in encoded)).hexdigest()
 
 
 def call_digest(step_id: int, tool: str, tool_version: str, args: str) -> str:

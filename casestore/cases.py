@@ -115,8 +115,8 @@ def move(
         """UPDATE cases SET state = :to, waiting_on = '', updated_at = :now, last_activity_at = :now,
                resolved_at = CASE :to WHEN 'resolved' THEN :now WHEN 'in_progress' THEN NULL ELSE resolved_at END,
                closed_at = CASE WHEN :to IN ('closed', 'cancelled') THEN :now ELSE NULL END
-           WHERE id = :id AND state IN (:a, :b, :c)""",
-        id=case_id, to=to, now=now, a=only_from[0], b=only_from[len(only_from) // 2], c=only_from[-1],
+           WHERE id = :id AND state IN (:s0, :s1, :s2, :s3, :s4)""",
+        id=case_id, to=to, now=now, **_padded(only_from),
     )  # fmt: skip
     case = by_id(tx, case_id)
     if not moved:

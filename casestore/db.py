@@ -34,9 +34,10 @@ class Store:
         self._serves = serves
         self._pending: list[tuple[Job, asyncio.Future[object]]] = []
         self._drainer: asyncio.Task[None] | None = None
-        self._readers: asyncio.LifoQueue[Connection] = asyncio.LifoQueue()
-        self._reading: set[asyncio.Future[object]] = set()
-        self._opened_readers: list[Connection] = []
+        self._free_to_read = asyncio.Semaphore(MOST_READERS)
+        self._readers: list[Connection] = []
+        self._reading: set[asyncio.Task[object]] = set()
+        self._closed = False
         self._seen_version = 0
         self.healthy = True
         """Whether the last write could be stored; shown by `/readyz` (R15)."""
@@ -47,6 +48,7 @@ class Store:
         `fn` only touches `tx` and returns: it may be run twice, of which only one is kept. Cancelling the caller does
         not cancel it. Raises what `fn` raises, `StoreUnavailable` when nothing could be stored.
         """
+        self._refuse_if_closed()
         future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._pending.append((_bound(fn, args, kwargs), future))
         if self._drainer is None or self._drainer.done():
@@ -59,10 +61,10 @@ class Store:
 
     async def read(self, fn: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `fn(tx, …)` on a read-only connection, as one snapshot."""
-        connection = await self._reader()
-        running = asyncio.ensure_future(connection.call(self._snapshot, connection, _bound(fn, args, kwargs)))
+        self._refuse_if_closed()
+        running = asyncio.create_task(self._read(_bound(fn, args, kwargs)))
         self._reading.add(running)
-        running.add_done_callback(lambda _: self._give_back(connection, running))
+        running.add_done_callback(self._reading.discard)
         try:
             return cast("T", await asyncio.shield(running))
         except asyncio.CancelledError:
@@ -83,12 +85,15 @@ class Store:
         return await asyncio.shield(self._writer.call(self._checkpoint))
 
     async def close(self) -> None:
-        """Finish what was asked for and close every connection."""
+        """Finish what was asked for and close every connection; what is asked for afterwards is refused."""
         while self._drainer is not None and not self._drainer.done():
             await asyncio.shield(self._drainer)
+        if self._closed:
+            return
+        self._closed = True
         if self._reading:
             await asyncio.wait(self._reading)
-        for reader in self._opened_readers:
+        for reader in self._readers:
             await reader.close()
         await self._writer.close()
         self._lock.close()
@@ -98,10 +103,11 @@ class Store:
             batch, self._pending = self._pending[:MOST_PER_COMMIT], self._pending[MOST_PER_COMMIT:]
             try:
                 results = await self._writer.call(self._commit, [job for job, _ in batch])
-            except (StoreError, ValueError) as error:  # the lock of another process, or a closed connection
+            except Exception as error:  # the lock of another process, a closed connection; everybody hears of it
+                storage = isinstance(error, StoreError | ValueError | OSError | sqlite3.Error)
+                self.healthy = self.healthy and not storage
                 for _, future in batch:
-                    if not future.done():
-                        future.set_exception(StoreUnavailable(str(error)))
+                    future.set_exception(StoreUnavailable(str(error)) if storage else error)
                 continue
             for (_, future), result in zip(batch, results, strict=True):
                 if isinstance(result, Done):
@@ -115,6 +121,25 @@ class Store:
         with nullcontext() if self._serves else self._lock.held(LOCK_TIMEOUT_MS):
             return commit_together(self._writer.raw, self._nonce, jobs)
 
+    async def _read(self, job: Job) -> object:
+        """A task of its own, so that a caller who is cancelled leaves no connection half opened."""
+        async with self._free_to_read:
+            reader = self._readers.pop() if self._readers else await self._open_reader()
+            try:
+                return await reader.call(self._snapshot, reader, job)
+            finally:
+                self._readers.append(reader)
+
+    async def _open_reader(self) -> Connection:
+        try:
+            return await connect(self.path, readonly=True)
+        except sqlite3.Error as error:
+            raise translated(error) from None
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("The store is closed: this process is ending. Try again once it runs.")
+
     def _snapshot(self, connection: Connection, job: Job) -> object:
         raw = connection.raw
         try:
@@ -123,22 +148,8 @@ class Store:
                 return job(Tx(raw, self._nonce))
             finally:
                 raw.execute("ROLLBACK")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, StopIteration) as error:
             raise translated(error) from None
-
-    async def _reader(self) -> Connection:
-        if self._readers.empty() and len(self._opened_readers) < MOST_READERS:
-            try:
-                reader = await connect(self.path, readonly=True)
-            except sqlite3.Error as error:
-                raise translated(error) from None
-            self._opened_readers.append(reader)
-            return reader
-        return await self._readers.get()
-
-    def _give_back(self, connection: Connection, running: asyncio.Future[object]) -> None:
-        self._reading.discard(running)
-        self._readers.put_nowait(connection)
 
     def _data_version(self) -> int:
         return self._writer.raw.execute("PRAGMA data_version").fetchone()[0]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from casestore.canonical import encode
-from casestore.models import CaseId, Episode
+from casestore.models import CaseId, Episode, Row
 from casestore.states import EpisodeState
 from casestore.tx import Tx
 
@@ -23,6 +23,17 @@ class Firing:
     def state(self) -> EpisodeState:
         """Firing until it has an end."""
         return EpisodeState.FIRING if self.ends_at is None else EpisodeState.RESOLVED
+
+    @property
+    def identity(self) -> tuple[str, int]:
+        """What one episode of one alert is known by."""
+        return self.fingerprint, self.starts_at
+
+
+class _Known(Row):
+    fingerprint: str
+    starts_at: int
+    state: EpisodeState
 
 
 def find(tx: Tx, case_id: CaseId, firing: Firing) -> Episode | None:
@@ -47,6 +58,21 @@ def record(tx: Tx, now: int, case_id: CaseId, firing: Firing) -> None:
         ends_at=firing.ends_at, labels=encode(dict(firing.labels)), annotations=encode(dict(firing.annotations)),
         now=now,
     )  # fmt: skip
+
+
+def end_earlier(tx: Tx, now: int, case_id: CaseId, firing: Firing) -> None:
+    """An alert has one episode at a time: those whose end was never reported ended before this one began."""
+    tx.run(
+        """UPDATE episodes SET state = 'resolved', ends_at = :starts_at, last_seen_at = :now
+           WHERE case_id = :case_id AND fingerprint = :fingerprint AND starts_at < :starts_at AND state = 'firing'""",
+        case_id=case_id, fingerprint=firing.fingerprint, starts_at=firing.starts_at, now=now,
+    )  # fmt: skip
+
+
+def known(tx: Tx, case_id: CaseId) -> dict[tuple[str, int], EpisodeState]:
+    """The state of every member of a case's group, by identity: one read, however large the group."""
+    rows = tx.all(_Known, "SELECT fingerprint, starts_at, state FROM episodes WHERE case_id = :id", id=case_id)
+    return {(row.fingerprint, row.starts_at): row.state for row in rows}
 
 
 def of_case(tx: Tx, case_id: CaseId) -> list[Episode]:

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from casestore import cases, leases, outbox, trail, turns
+from casestore import cases, leases, outbox, principals, trail, turns
 from casestore.canonical import call_digest, encode
 from casestore.errors import BadRequest, MoveRefused, NotFound
 from casestore.leases import Lease
-from casestore.models import CaseId, Gate, GateId, Principal, Step, StepId, TurnId
+from casestore.models import CaseId, Gate, GateId, Principal, PrincipalId, Step, StepId, TurnId
 from casestore.principals import actor
 from casestore.scope import IN_SCOPE, Scope, parameters
 from casestore.states import CaseState, GateKind, GateState, OnExpiry, OutboxKind, Role, Verb, WaitingOn
@@ -137,10 +137,8 @@ def decide(tx: Tx, now: int, scope: Scope, gate_id: GateId, who: Principal, deci
     A late answer is refused and writes the expiry, whether or not a sweep has run (R6).
     """
     gate = get(tx, scope, gate_id)
-    if gate.state is GateState.OPEN and decision.verb not in _VERBS[gate.kind]:
-        return Refused(Because.WRONG_VERB, gate)
-    if len(decision.digest) < SHORTEST_DIGEST:
-        return Refused(Because.STALE, gate)
+    if decision.verb not in _VERBS[gate.kind] or len(decision.digest) < SHORTEST_DIGEST:
+        return _why_not(tx, now, gate, who.id, decision)
     run_args = decision.changed_args or gate.args
     moved = tx.run(
         """UPDATE gates SET state = :state, verb = :verb, decided_by = :who, decided_at = :now, decided_via = :via,
@@ -159,7 +157,7 @@ def decide(tx: Tx, now: int, scope: Scope, gate_id: GateId, who: Principal, deci
         digest_run=call_digest(gate.step_id, gate.tool, gate.tool_version, run_args),
     )  # fmt: skip
     if not moved:
-        return _why_not(tx, now, by_id(tx, gate_id), who, decision)
+        return _why_not(tx, now, by_id(tx, gate_id), who.id, decision)
     gate = by_id(tx, gate_id)
     meta = {"gate": gate.id, "verb": decision.verb, "via": decision.via, "principal": who.id}
     content: dict[str, object] = {"reason": decision.reason} if decision.reason else {}
@@ -326,16 +324,24 @@ def _conclude(
     outbox.refresh_cards(tx, now, gate)
 
 
-def _why_not(tx: Tx, now: int, gate: Gate, who: Principal, decision: Decision) -> Refused:
+def _why_not(tx: Tx, now: int, gate: Gate, who: PrincipalId, decision: Decision) -> Refused:
+    """The reason, judged by what is stored now: the surface may have known the person before they were revoked."""
     if (expired := _expire(tx, now, gate)) is not None:
         return Refused(Because.EXPIRED, expired)
     if gate.state is GateState.EXPIRED:
         return Refused(Because.EXPIRED, gate)
     if gate.state is not GateState.OPEN:
         return Refused(Because.ALREADY_DECIDED, gate)
-    if who.revoked_at is not None or who.role not in roles_of(tx, gate.id) or who.tenant != gate.tenant:
+    if decision.verb not in _VERBS[gate.kind]:
+        return Refused(Because.WRONG_VERB, gate)
+    principal = principals.get(tx, who)
+    if (
+        principal.revoked_at is not None
+        or principal.role not in roles_of(tx, gate.id)
+        or principal.tenant != gate.tenant
+    ):
         return Refused(Because.NOT_ALLOWED, gate)
-    if not gate.digest_shown.startswith(decision.digest):
+    if len(decision.digest) < SHORTEST_DIGEST or not gate.digest_shown.startswith(decision.digest):
         return Refused(Because.STALE, gate)
     if gate.kind is GateKind.CONSENT:
         return Refused(Because.ONLY_REQUESTER, gate)

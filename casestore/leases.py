@@ -30,10 +30,10 @@ def take(tx: Tx, now: int, case_id: CaseId, *, holder: str, boot: str, ttl: int)
 
 
 def holds(tx: Tx, now: int, lease: Lease, *, until: int = 0) -> bool:
-    """Whether this lease still stands; if so it is renewed, at least to `until`."""
+    """Whether this lease still stands; if so it is renewed, at least to `until`, and never cut shorter (R14)."""
     return bool(
         tx.run(
-            """UPDATE leases SET until = :until
+            """UPDATE leases SET until = CASE WHEN until > :until THEN until ELSE :until END
                WHERE case_id = :case_id AND fence = :fence AND kind = 'run' AND until > :now""",
             case_id=lease.case_id,
             fence=lease.fence,
@@ -131,7 +131,8 @@ def ready(tx: Tx, now: int, most: int) -> list[CaseId]:
            WHERE (l.kind IS NULL OR (l.kind = 'run' AND l.until <= :now))
              AND c.state IN ('new', 'in_progress', 'resolved')
              AND NOT EXISTS (SELECT 1 FROM turns u WHERE u.case_id = w.case_id AND u.beside IS NULL
-                             AND (u.state = 'parked' OR (u.state IN ('queued', 'running') AND u.not_before > :now)))
+                             AND u.state IN ('queued', 'running', 'parked')
+                             AND (u.state = 'parked' OR u.not_before > :now))
            ORDER BY w.case_id LIMIT :most""",
         now=now, most=most,
     )  # fmt: skip
@@ -140,11 +141,14 @@ def ready(tx: Tx, now: int, most: int) -> list[CaseId]:
 
 def has_work(tx: Tx, case_id: CaseId) -> bool:
     """Whether a case has an unread message or a queued turn: exactly what ends of runs test (R11)."""
+    # spelled as the partial indexes on turns are, or every turn the case ever had is read (R19)
+    unsettled = "SELECT 1 FROM turns WHERE case_id = :case_id AND state IN ('queued', 'running', 'parked')"
     return (
         tx.value(
-            """SELECT 1 FROM cases c WHERE c.id = :case_id AND c.state IN ('new', 'in_progress', 'resolved')
-               AND NOT EXISTS (SELECT 1 FROM turns WHERE case_id = :case_id AND state = 'parked' AND beside IS NULL)
-               AND (EXISTS (SELECT 1 FROM turns WHERE case_id = :case_id AND state IN ('queued', 'running'))
+            f"""SELECT 1 FROM cases c WHERE c.id = :case_id AND c.state IN ('new', 'in_progress', 'resolved')
+               AND NOT EXISTS ({unsettled} AND beside IS NULL AND state = 'parked')
+               AND (EXISTS ({unsettled} AND beside IS NULL AND state <> 'parked')
+                    OR EXISTS ({unsettled} AND beside IS NOT NULL AND state <> 'parked')
                     OR EXISTS (SELECT 1 FROM messages WHERE case_id = :case_id AND direction = 'in'
                                AND turn_id IS NULL))""",
             case_id=case_id,

@@ -55,7 +55,7 @@ def version_of(path: Path) -> int:
     _check_header(path)
     if not path.exists() or path.stat().st_size == 0:
         return 0
-    with _plain(path) as conn:
+    with _plain(path, readonly=True) as conn:  # it may be another program's: leave it as it is
         application_id, version = _identity(conn)
         if application_id != APPLICATION_ID and not (application_id == 0 and version == 0 and _is_empty(conn)):
             raise StoreUnusable(f"{path} is a database of another program. Choose another file with --db.")
@@ -162,18 +162,23 @@ def _create(path: Path) -> None:
 
 
 @contextmanager
-def _plain(path: Path) -> Generator[sqlite3.Connection]:
+def _plain(path: Path, *, readonly: bool = False) -> Generator[sqlite3.Connection]:
     """A short-lived connection without foreign keys, as migrations need it."""
-    conn = sqlite3.connect(path, isolation_level=None, timeout=5)
+    uri = path.absolute().as_uri() + ("?mode=ro" if readonly else "?mode=rw")
     try:
-        conn.execute("PRAGMA wal_autocheckpoint = 0")
-        conn.execute("PRAGMA journal_mode = WAL")
-        conn.execute("PRAGMA foreign_keys = OFF")
-        yield conn
+        conn = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5)
+        try:
+            conn.execute("PRAGMA wal_autocheckpoint = 0")
+            if not readonly:
+                conn.execute("PRAGMA journal_mode = WAL")
+                conn.execute("PRAGMA foreign_keys = OFF")
+            yield conn
+        finally:
+            conn.close()
     except sqlite3.DatabaseError as error:
-        raise StoreUnusable(f"Cannot use {path} as a database: {error}.") from None
-    finally:
-        conn.close()
+        raise StoreUnusable(
+            f"Cannot use {path} as a database ({error}). Check the file's and folder's rights, or choose another --db."
+        ) from None
 
 
 def _identity(conn: sqlite3.Connection) -> tuple[int, int]:

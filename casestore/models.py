@@ -1,8 +1,9 @@
 """The rows of the store, as they are read: frozen, and nothing in them that the schema does not know."""
 
-from typing import NewType
+import json
+from typing import Annotated, NewType
 
-from pydantic import BaseModel, ConfigDict, Json
+from pydantic import BaseModel, ConfigDict, PlainValidator
 
 from casestore.states import (
     BindingState,
@@ -38,6 +39,14 @@ RunId = NewType("RunId", int)
 StepId = NewType("StepId", int)
 GateId = NewType("GateId", int)
 OutboxId = NewType("OutboxId", int)
+
+
+def _decoded(value: object) -> object:
+    """What `canonical.encode` wrote. pydantic's own parser refuses lone surrogates, and the row with them."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
+_DECODED = PlainValidator(_decoded)
 
 
 class Row(BaseModel):
@@ -95,7 +104,7 @@ class Case(Row):
     subject: str | None
     dedup_key: str | None
     follows: CaseId | None
-    task_state: Json[dict[str, object]]
+    task_state: Annotated[dict[str, object], _DECODED]
     paraphrase: str
     opened_at: int
     updated_at: int
@@ -137,7 +146,7 @@ class Message(Row):
     provenance: Provenance
     author: PrincipalId | None
     author_account: str | None
-    body: Json[list[dict[str, object]]]
+    body: Annotated[list[dict[str, object]], _DECODED]
     address: str | None
     platform_id: str | None
     turn_id: TurnId | None
@@ -182,7 +191,7 @@ class Run(Row):
     model_reported: str | None
     prompt_version: str | None
     tenant: str
-    task_state: Json[dict[str, object]] | None
+    task_state: Annotated[dict[str, object] | None, _DECODED]
     started_at: int
     ended_at: int | None
     outcome: Outcome | None
@@ -211,7 +220,7 @@ class Step(Row):
     deadline: int | None
     finished_at: int | None
     error: str | None
-    request: Json[dict[str, object]] | None
+    request: Annotated[dict[str, object] | None, _DECODED]
     request_digest: str | None
     response_seq: int | None
     finish_reason: str | None
@@ -261,7 +270,7 @@ class Gate(Row):
     digest_run: str | None
     four_eyes: bool
     on_expiry: OnExpiry
-    reminders: Json[list[int]]
+    reminders: Annotated[list[int], _DECODED]
     reminded: int
     state: GateState
     asked_at: int
@@ -359,8 +368,8 @@ class Episode(Row):
     starts_at: int
     state: EpisodeState
     ends_at: int | None
-    labels: Json[dict[str, str]]
-    annotations: Json[dict[str, str]]
+    labels: Annotated[dict[str, str], _DECODED]
+    annotations: Annotated[dict[str, str], _DECODED]
     first_seen_at: int
     last_seen_at: int
 

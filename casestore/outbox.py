@@ -5,6 +5,10 @@ from casestore.models import CardRow, CaseId, Gate, GateId, MessageId, OutboxId,
 from casestore.states import OutboxKind
 from casestore.tx import Tx
 
+# Spelled as the partial index on what is pending is, and sorted afterwards (`+id`), or whatever was ever said is read
+# to find it.
+PENDING = "state IN ('due', 'sending')"
+
 
 def put(
     tx: Tx, now: int, case_id: CaseId, address: str, kind: OutboxKind, *, body: str | None = None,
@@ -27,19 +31,26 @@ def put(
     )  # fmt: skip
 
 
-def take_due(tx: Tx, now: int, channels: tuple[str, ...], *, boot: str, most: int) -> list[OutboxRow]:
-    """Mark the next row of each address `sending` and return them: the first that is not done, once it is due."""
+def take_due(
+    tx: Tx, now: int, channels: tuple[str, ...], *, boot: str, most: int, at: str | None = None
+) -> list[OutboxRow]:  # fmt: skip
+    """Mark the next row of each address `sending` and return them: the first that is not done, once it is due.
+
+    `at` names the one address that the caller serves; None stands for all.
+    """
     if not channels:
         return []
     places = ", ".join(f":c{n}" for n in range(len(channels)))
     names = {f"c{n}": channel for n, channel in enumerate(channels)}
     rows = tx.all(
         OutboxRow,
-        f"""SELECT o.* FROM outbox o WHERE o.state = 'due' AND o.not_before <= :now AND o.channel IN ({places})
+        f"""SELECT o.* FROM outbox o
+            WHERE o.state = 'due' AND o.{PENDING} AND o.not_before <= :now AND o.channel IN ({places})
+              AND (:at IS NULL OR o.address = :at)
               AND NOT EXISTS (SELECT 1 FROM outbox p WHERE p.address = o.address AND p.id < o.id
-                              AND p.state IN ('due', 'sending'))
-            ORDER BY o.id LIMIT :most""",
-        now=now, most=most, **names,
+                              AND p.{PENDING})
+            ORDER BY +o.id LIMIT :most""",
+        now=now, most=most, at=at, **names,
     )  # fmt: skip
     for row in rows:
         tx.run(
@@ -55,7 +66,9 @@ def next_due_at(tx: Tx, channels: tuple[str, ...]) -> int | None:
         return None
     places = ", ".join(f":c{n}" for n in range(len(channels)))
     names = {f"c{n}": channel for n, channel in enumerate(channels)}
-    value = tx.value(f"SELECT min(not_before) FROM outbox WHERE state = 'due' AND channel IN ({places})", **names)
+    value = tx.value(
+        f"SELECT min(not_before) FROM outbox WHERE state = 'due' AND {PENDING} AND channel IN ({places})", **names
+    )
     return None if value is None else int(str(value))
 
 
@@ -111,9 +124,14 @@ def look_of(tx: Tx, gate_id: GateId) -> str:
 
 
 def retry(tx: Tx, row: OutboxRow, *, not_before: int, error: str, possible_duplicate: bool = False) -> None:
-    """It was not said (or nobody can tell): it is due again, at the platform's own time."""
+    """It was not said (or nobody can tell): it is due again, at the platform's own time.
+
+    What the assistant says is held instead while a person has the case (R12).
+    """
     tx.run(
-        """UPDATE outbox SET state = 'due', not_before = :not_before, error = :error,
+        """UPDATE outbox SET not_before = :not_before, error = :error,
+               state = CASE WHEN turn_id IS NOT NULL AND EXISTS (SELECT 1 FROM leases l
+                   WHERE l.case_id = outbox.case_id AND l.kind = 'human') THEN 'held' ELSE 'due' END,
                possible_duplicate = max(possible_duplicate, :dup) WHERE id = :id AND state = 'sending'""",
         id=row.id, not_before=not_before, error=error, dup=int(possible_duplicate),
     )  # fmt: skip
@@ -147,16 +165,20 @@ def drop_held(tx: Tx, now: int, case_id: CaseId, error: str) -> int:
 
 def drop_for(tx: Tx, now: int, address: str, error: str) -> int:
     """The thread is gone: nothing more can be said there; how many rows."""
-    rows = tx.all(OutboxRow, "SELECT * FROM outbox WHERE address = :a AND state IN ('due', 'sending')", a=address)
+    rows = tx.all(OutboxRow, f"SELECT * FROM outbox WHERE address = :a AND {PENDING}", a=address)
     for row in rows:
         give_up(tx, now, row, error)
     return len(rows)
 
 
-def left_sending(tx: Tx, boot: str, channels: tuple[str, ...]) -> list[OutboxRow]:
+def left_sending(tx: Tx, boot: str, channels: tuple[str, ...], at: str | None = None) -> list[OutboxRow]:
     """Rows an earlier process was sending when it ended: sent or not, nobody here knows (design, "Crash points")."""
-    rows = tx.all(OutboxRow, "SELECT * FROM outbox WHERE state = 'sending' AND boot <> :boot ORDER BY id", boot=boot)
-    return [row for row in rows if row.channel in channels]
+    rows = tx.all(
+        OutboxRow,
+        f"SELECT * FROM outbox WHERE state = 'sending' AND {PENDING} AND boot <> :boot ORDER BY +id",
+        boot=boot,
+    )
+    return [row for row in rows if row.channel in channels and at in (None, row.address)]
 
 
 def by_id(tx: Tx, outbox_id: OutboxId) -> OutboxRow:
@@ -179,8 +201,8 @@ def counts(tx: Tx) -> dict[str, int]:
 
 def _edit(tx: Tx, now: int, case_id: CaseId, gate_id: GateId, address: str, platform_id: str) -> None:
     waiting = tx.value(
-        """SELECT 1 FROM outbox WHERE gate_id = :gate_id AND address = :address AND target = :target
-             AND kind = 'edit' AND state = 'due'""",
+        f"""SELECT 1 FROM outbox WHERE gate_id = :gate_id AND address = :address AND target = :target
+             AND kind = 'edit' AND state = 'due' AND {PENDING}""",
         gate_id=gate_id, address=address, target=platform_id,
     )  # fmt: skip
     if waiting is None:

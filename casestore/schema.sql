@@ -131,7 +131,7 @@ CREATE INDEX messages_unread ON messages (case_id, seq) WHERE direction = 'in' A
 -- transcript's place that carries it.
 CREATE INDEX messages_not_in_view ON messages (case_id, seq)
     WHERE in_view IS NULL AND (direction = 'in' OR provenance = 'operator');
-CREATE INDEX messages_by_turn ON messages (turn_id);
+CREATE INDEX messages_by_turn ON messages (turn_id) WHERE turn_id IS NOT NULL;
 
 -- One stimulus and the answer owed to it. It may be parked at a gate for days; what it is parked on is its steps
 -- that wait and the gate that is open. `acts_for` is the principal whose permissions it has (R11); `not_before`
@@ -257,6 +257,8 @@ CREATE TABLE transcript (
     tokens   INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (case_id, seq)
 ) STRICT;
+-- Where a turn begins in it, so that finding a window does not read the whole conversation (R19).
+CREATE INDEX transcript_by_turn ON transcript (turn_id, seq);
 
 -- What stands for the transcript up to `upto` in later windows (R19).
 CREATE TABLE compactions (

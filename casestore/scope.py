@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from casestore.errors import BadRequest
 from casestore.models import PrincipalId
 
 
@@ -12,12 +13,22 @@ class Own:
     tenant: str
     principal: PrincipalId
 
+    def __post_init__(self) -> None:
+        """Raises `BadRequest` where a part is missing: nobody must not become everybody."""
+        _refuse_a_hole(self.tenant)
+        if type(self.principal) is not int:
+            raise BadRequest("A scope of one's own needs a principal.")
+
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
     """All cases of one tenant: an operator."""
 
     tenant: str
+
+    def __post_init__(self) -> None:
+        """Raises `BadRequest` without a tenant: no tenant must not become all of them."""
+        _refuse_a_hole(self.tenant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +52,8 @@ def parameters(scope: Scope) -> dict[str, object]:
             return {"scope_tenant": tenant, "scope_principal": None}
         case System():
             return {"scope_tenant": None, "scope_principal": None}
+
+
+def _refuse_a_hole(tenant: object) -> None:
+    if not isinstance(tenant, str) or not tenant:
+        raise BadRequest("A scope needs a tenant; only the engine's has none.")

@@ -46,6 +46,8 @@ def spend(
     if gate.kind is GateKind.OUTCOME and gate.verb is not Verb.RERUN:
         raise BadRequest("Only the answer 'run it again' lets an unknown call be made once more.")
     leases.guard(tx, now, lease, until=deadline)
+    if tx.value("SELECT 1 FROM steps WHERE gate_id = :id", id=gate.id) is not None:
+        return NotSpent.VOID  # spent already; the unique index would say the same, and louder
     step = steps.by_id(tx, gate.step_id)
     if gate.kind is GateKind.OUTCOME and step.state is StepState.UNKNOWN:
         step = steps.attempt_again(tx, step)

@@ -65,13 +65,18 @@ def start_model(tx: Tx, now: int, lease: Lease, run: Run, call: ModelCall) -> St
 
 
 def finish_model(tx: Tx, now: int, step_id: StepId, run_id: RunId, usage: Usage, response_seq: int | None) -> None:
-    """Record a response and what it used. `response_seq` None: the lease was lost, the response was dropped."""
+    """Record a response and what it used, once. `response_seq` None: the lease was lost, the response was dropped.
+
+    What it used is a fact (R10): it counts also where the next holder has given the call up, which then stays failed.
+    """
     finished = tx.run(
-        """UPDATE steps SET state = :state, finished_at = :now, response_seq = :response_seq,
-               finish_reason = :finish_reason, model_reported = :model_reported,
-               provider_response_id = :provider_response_id, input_tokens = :input_tokens,
-               output_tokens = :output_tokens, cached_tokens = :cached_tokens, cost_usd = :cost_usd, error = :error
-           WHERE id = :id AND finished_at IS NULL""",
+        """UPDATE steps SET state = CASE state WHEN 'started' THEN :state ELSE state END,
+               finished_at = coalesce(finished_at, :now), error = CASE state WHEN 'started' THEN :error ELSE error END,
+               response_seq = CASE state WHEN 'started' THEN :response_seq END, finish_reason = :finish_reason,
+               model_reported = :model_reported, provider_response_id = :provider_response_id,
+               input_tokens = :input_tokens, output_tokens = :output_tokens, cached_tokens = :cached_tokens,
+               cost_usd = :cost_usd
+           WHERE id = :id AND finish_reason IS NULL""",
         id=step_id, now=now, response_seq=response_seq, state="failed" if response_seq is None else "finished",
         error="the lease was lost" if response_seq is None else None, finish_reason=usage.finish_reason,
         model_reported=usage.model_reported, provider_response_id=usage.provider_response_id,

@@ -1,7 +1,18 @@
 """The conversation with the model: each message once, as sent or received (R17), read by bounded windows (R19)."""
 
+from typing import NamedTuple, cast
+
 from casestore.models import CaseId, StepId, TranscriptRow, TurnId
 from casestore.tx import Tx
+
+
+class Line(NamedTuple):
+    """One message in a window: of a `TranscriptRow` what is sent. No `Row`, since a turn reads some hundred."""
+
+    case_id: CaseId
+    seq: int
+    kind: str
+    message: str
 
 
 def append(
@@ -18,19 +29,25 @@ def append(
     return seq
 
 
-def window(tx: Tx, case_id: CaseId, turn_id: TurnId, turns: int) -> list[TranscriptRow]:
+def window(tx: Tx, case_id: CaseId, turn_id: TurnId, turns: int) -> list[Line]:
     """The messages of this turn and of the `turns - 1` before it, oldest first.
 
     It begins at a turn's first message, so a call and its result are never cut apart by it; a turn that ended with
     calls unanswered has their results in the first request of the next one.
     """
     first = tx.value(
-        """SELECT min(t.seq) FROM (SELECT id FROM turns WHERE case_id = :case_id AND seq <= (
-               SELECT seq FROM turns WHERE id = :turn_id) ORDER BY seq DESC LIMIT :turns) n
-           JOIN transcript t ON t.turn_id = n.id AND t.case_id = :case_id""",
+        """SELECT min((SELECT min(t.seq) FROM transcript t WHERE t.turn_id = n.id))
+           FROM (SELECT id FROM turns WHERE case_id = :case_id AND seq <= (
+               SELECT seq FROM turns WHERE id = :turn_id) ORDER BY seq DESC LIMIT :turns) n""",
         case_id=case_id, turn_id=turn_id, turns=turns,
     )  # fmt: skip
-    return between(tx, case_id, int(str(first)), None) if first is not None else []
+    if first is None:
+        return []
+    rows = tx.tuples(
+        "SELECT case_id, seq, kind, message FROM transcript WHERE case_id = :id AND seq >= :first ORDER BY seq",
+        id=case_id, first=first,
+    )  # fmt: skip
+    return [Line(*row) for row in cast("list[tuple[CaseId, int, str, str]]", rows)]
 
 
 def between(tx: Tx, case_id: CaseId, first: int, last: int | None) -> list[TranscriptRow]:

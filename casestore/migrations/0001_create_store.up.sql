@@ -98,7 +98,7 @@ CREATE UNIQUE INDEX messages_one_per_platform_id ON messages (address, platform_
 CREATE INDEX messages_unread ON messages (case_id, seq) WHERE direction = 'in' AND turn_id IS NULL;
 CREATE INDEX messages_not_in_view ON messages (case_id, seq)
     WHERE in_view IS NULL AND (direction = 'in' OR provenance = 'operator');
-CREATE INDEX messages_by_turn ON messages (turn_id);
+CREATE INDEX messages_by_turn ON messages (turn_id) WHERE turn_id IS NOT NULL;
 
 CREATE TABLE turns (
     id          INTEGER PRIMARY KEY,
@@ -209,6 +209,7 @@ CREATE TABLE transcript (
     tokens   INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (case_id, seq)
 ) STRICT;
+CREATE INDEX transcript_by_turn ON transcript (turn_id, seq);
 
 CREATE TABLE compactions (
     id          INTEGER PRIMARY KEY,

@@ -1,0 +1,132 @@
+"""`ready` and `has_work` differ by the lease and the delay alone: no message and no decision falls between (R11)."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from casestore import cases, gates, leases, messages, runs, turns
+from casestore.db import Store
+from casestore.gates import Decision, Policy
+from casestore.messages import Said, text_body
+from casestore.models import Case
+from casestore.scope import System
+from casestore.states import CaseState, Cause, LeaseKind, OnExpiry, Outcome, Provenance, Role, TurnState, Verb
+from casestore.turns import Begun
+from casestore.tx import Tx
+from tests.conftest import HOUR, LEASE_TTL, RESTART, WORKER, People, World, asking_for, finish_response
+
+ACTS = (
+    "say", "say", "begin", "begin", "ask", "settle", "decide", "expire", "put off", "drop", "wait", "seize",
+    "hand back", "resolve", "close", "schedule", "answer",
+)  # fmt: skip
+
+
+class Play:
+    """One case, and what can happen to it, in whatever order."""
+
+    def __init__(self, tx: Tx, case: Case, people: People, now: int) -> None:
+        self.tx, self.case, self.people, self.now = tx, case, people, now
+        self.begun: Begun | None = None
+
+    def act(self, name: str, number: int) -> None:
+        tx, case, now = self.tx, self.case, self.now
+        turn, row = turns.unsettled(tx, case.id), leases.of_case(tx, case.id)
+        gate, state = gates.open_gate(tx, case.id), cases.by_id(tx, case.id).state
+        holding = self.begun is not None and leases.holds(tx, now, self.begun.lease)
+        match name:
+            case "say":
+                messages.receive(tx, now, case.id, Said(Provenance.REQUESTER, text_body("m"), self.people.you.id))
+            case "answer":
+                messages.post(tx, now, case.id, Said(Provenance.ASSISTANT, text_body("a")))
+            case "begin":
+                self.begun = turns.begin(tx, now, case.id, WORKER) or self.begun
+            case "schedule" if turn is None and state is CaseState.NEW:
+                turns.queue(tx, now, case.id, Cause.SCHEDULE)
+            case "ask" if holding and self.begun and turn and gate is None and state is CaseState.IN_PROGRESS:
+                step = finish_response(tx, now, self.begun, [RESTART]).step
+                policy = Policy((Role.OPERATOR,), True, OnExpiry.TELL, now + HOUR)
+                gates.ask(tx, now, self.begun.lease, turn.id, asking_for(step, policy))
+            case "settle" if holding and self.begun and turn and turn.state is TurnState.RUNNING:
+                turns.settle(tx, now, turn.id)
+                runs.end(tx, now, self.begun.run.id, Outcome.ANSWERED, stop_reason="done")
+            case "decide" if gate:
+                decision = Decision(Verb.APPROVE, gate.digest_shown, "web")
+                gates.decide(tx, now, System(), gate.id, self.people.kim, decision)
+            case "expire":
+                gates.expire_due(tx, now)
+            case "put off" if turn and turn.state is TurnState.RUNNING:
+                turns.requeue(tx, turn.id, not_before=now + number)
+            case "drop" if self.begun:
+                leases.drop(tx, self.begun.lease)
+            case "seize" if row.kind is not LeaseKind.HUMAN:
+                leases.seize(tx, now, case, self.people.kim)
+            case "hand back" if row.kind is LeaseKind.HUMAN:
+                leases.hand_back(tx, now, case, by="kim")
+            case "resolve" if state is CaseState.IN_PROGRESS:
+                cases.move(tx, now, case.id, to=CaseState.RESOLVED, actor="t", kind="t", only_from=(state,))
+            case "close" if state is CaseState.RESOLVED and number % 5 == 0:
+                cases.move(tx, now, case.id, to=CaseState.CLOSED, actor="t", kind="t", only_from=(state,))
+            case _:
+                self.now += number
+
+    def check(self) -> None:
+        tx, case_id = self.tx, self.case.id
+        row, turn = leases.of_case(tx, case_id), turns.unsettled(tx, case_id)
+        free = row.kind is None or (row.kind is LeaseKind.RUN and (row.until or 0) <= self.now)
+        delayed = turn is not None and turn.not_before > self.now
+        ready = leases.ready(tx, self.now, 10) == [case_id]
+        assert ready == (leases.has_work(tx, case_id) and free and not delayed)
+        unread, over = messages.unread(tx, case_id), cases.by_id(tx, case_id).state is CaseState.CLOSED
+        if unread and not over and (turn is None or turn.state is not TurnState.PARKED):
+            assert leases.has_work(tx, case_id), "a message is never forgotten"
+        if turn is not None and turn.state is TurnState.PARKED:
+            assert gates.open_gate(tx, case_id) is not None, "what is parked waits for somebody"
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(acts=st.lists(st.tuples(st.sampled_from(ACTS), st.integers(0, 2 * LEASE_TTL)), max_size=30))
+async def test_a_case_is_ready_exactly_when_it_has_work_and_neither_a_holder_nor_a_delay(
+    world: World, store: Store, acts: list[tuple[str, int]]
+) -> None:
+    def play(tx: Tx) -> None:
+        playing = Play(tx, case, world.people, world.now)
+        for name, number in acts:
+            playing.act(name, number)
+            playing.check()
+        raise RolledBack
+
+    case = await world.case()
+    with pytest.raises(RolledBack):
+        await store.write(play)
+
+
+class RolledBack(Exception):
+    """What was played is not kept."""
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(acts=st.lists(st.tuples(st.sampled_from(ACTS), st.integers(0, 2 * LEASE_TTL)), max_size=15))
+async def test_whatever_has_work_and_is_begun_starts_a_run(
+    world: World, store: Store, acts: list[tuple[str, int]]
+) -> None:
+    def play(tx: Tx) -> None:
+        playing = Play(tx, case, world.people, world.now)
+        for name, number in acts:
+            playing.act(name, number)
+        now = playing.now
+        if leases.ready(tx, now, 10) == [case.id]:
+            assert turns.begin(tx, now, case.id, WORKER) is not None
+        else:
+            assert turns.begin(tx, now, case.id, WORKER) is None
+        raise RolledBack
+
+    case = await world.case()
+    with pytest.raises(RolledBack):
+        await store.write(play)
+
+
+async def test_ready_names_as_many_as_it_is_asked_for_the_oldest_first(world: World, store: Store) -> None:
+    made = [await world.case() for _ in range(3)]
+    for case in reversed(made):
+        await world.say(case)
+    assert await store.read(leases.ready, world.now, 2) == [case.id for case in made[:2]]
