@@ -1,0 +1,294 @@
+"""Working the calls of a response, in its order (R7): which run now, which are refused, which one is asked.
+
+Everything here happens inside one transaction and is derived from what is stored, so it is the same for a fresh
+response, after a decision, and after a crash (R13).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot import endings, policy, results, statement
+from bot.desk import Desk
+from bot.instruct import ToRun
+from bot.results import CallResult, ResultKind
+from bot.scene import Scene
+from bot.tools.declare import BadArguments, Tool, ToolFailed
+from casestore import cases, gates, principals, spending, steps
+from casestore.canonical import decode, encode
+from casestore.errors import MoveRefused
+from casestore.models import Gate, Step, StepId
+from casestore.spending import NotSpent, Spent
+from casestore.states import CaseState, GateKind, GateState, OnExpiry, Role, StepState, Tier, Verb
+from casestore.steps import Call
+from casestore.turns import Begun
+from casestore.tx import Tx
+
+_MARGIN_MS = 5_000
+_HANDED_OFF = "the case was handed to an operator: {}"
+_RAW = "as written"
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What became of a response's calls: some to run now, or else one to be asked, or else all have results."""
+
+    to_run: tuple[ToRun, ...] = ()
+    ask: gates.Asking | None = None
+
+
+def work(tx: Tx, now: int, desk: Desk, begun: Begun, calls: Sequence[Step], because: str) -> Worked:
+    """Go through the calls. Refusals, spends and case tools are done here; outside calls are started and returned."""
+    worker = _Worker(tx, now, desk, begun, because)
+    if (why := endings.handed_off(tx, calls)) is not None:
+        worker.stop_the_rest(_HANDED_OFF.format(why))
+    for step in calls:
+        if step.result is None:
+            worker.take(step)
+    if worker.to_run:
+        return Worked(to_run=tuple(worker.to_run))
+    return Worked(ask=worker.ask)
+
+
+class _Worker:
+    """The pass over one response's calls."""
+
+    def __init__(self, tx: Tx, now: int, desk: Desk, begun: Begun, because: str) -> None:
+        self.tx, self.now, self.desk, self.begun, self.because = tx, now, desk, begun, because
+        self.to_run: list[ToRun] = []
+        self.ask: gates.Asking | None = None
+        self._gated_before = False
+        self._effect_under_way = False
+        self._rest_refused: str | None = None
+        self._waiting: list[Step] = []
+
+    def take(self, step: Step) -> None:
+        """Decide on one call that has no result yet."""
+        if step.state is StepState.UNKNOWN:
+            self._unknown(step)
+        elif step.state is StepState.WAITING and self._rest_refused is not None:
+            self._refuse(step, results.not_asked(self._rest_refused))
+        elif step.state is StepState.WAITING:
+            self._waiting_call(step)
+
+    def stop_the_rest(self, why: str) -> None:
+        """Every call that still waits, before or after this one, gets the result "not asked" (R7)."""
+        self._rest_refused, self.ask = why, None
+        for step in self._waiting:
+            self._refuse(step, results.not_asked(why))
+
+    def _waiting_call(self, step: Step) -> None:
+        tool = self.desk.toolbox.get(step.tool or "")
+        if tool is None or tool not in self.desk.toolbox.offered:
+            known = ", ".join(t.wire_name for t in self.desk.toolbox.offered)
+            self._refuse(step, CallResult(ResultKind.INVALID, f"there is no tool {step.tool}; there are: {known}"))
+            return
+        try:
+            args = tool.validate(_as_written(decode(step.args or "{}")))
+        except BadArguments as error:
+            self._refuse(step, CallResult(ResultKind.INVALID, str(error)))
+            return
+        asked = gates.of_step(self.tx, step.id, GateKind.APPROVAL)
+        consent = gates.of_step(self.tx, step.id, GateKind.CONSENT)
+        for gate in (consent, asked):
+            if gate is not None and gate.state in (GateState.DENIED, GateState.EXPIRED, GateState.WITHDRAWN):
+                self._denied(step, gate)
+                return
+        if asked is not None and asked.state is GateState.APPROVED:
+            self._spend(step, tool, asked)
+            return
+        if asked is not None and asked.state is GateState.VOID and not _asked_anew(asked):
+            self._refuse(step, results.withdrawn(asked.void_reason or "the approval was void"))
+            return
+        self._judge(step, tool, args, consented=consent is not None and consent.state is GateState.APPROVED)
+
+    def _judge(self, step: Step, tool: Tool, args: dict[str, object], *, consented: bool) -> None:
+        case = cases.by_id(self.tx, self.begun.case.id)
+        acts_for = self.begun.turn.acts_for
+        key = tool.effect(args)
+        earlier = steps.earlier_effect(self.tx, case.tenant, key) if key is not None else None
+        verdict = policy.judge(
+            tool, self.desk.settings, case=case, consented=consented, effect_key=key, earlier=earlier,
+            actor=None if acts_for is None else principals.get(self.tx, acts_for),
+        )  # fmt: skip
+        match verdict:
+            case policy.Refuse(why):
+                self._refuse(step, CallResult(ResultKind.REFUSED, why))
+            case policy.Ask():
+                self._to_be_asked(step, tool, args, verdict)
+            case policy.Free():
+                self._free(step, tool, args, key)
+
+    def _to_be_asked(self, step: Step, tool: Tool, args: dict[str, object], ask: policy.Ask) -> None:
+        self._waiting.append(step)
+        if self._gated_before:
+            return  # its turn comes when the one before it is decided
+        self._gated_before = True
+        if cases.by_id(self.tx, self.begun.case.id).state is not CaseState.IN_PROGRESS:
+            self._refuse(step, results.not_asked("the case is not in progress any more"))
+            return
+        self.ask = gates.Asking(
+            kind=ask.kind, step=step, tool_version=tool.version, reversible=tool.reversible,
+            statement=statement.of_call(tool, args, consent=ask.kind is GateKind.CONSENT), because=self.because,
+            policy=self._policy(ask.kind, tool.ttl_ms), effect_key=ask.effect_key,
+            effect_nth=0 if ask.earlier is None else ask.earlier.effect_nth + 1,
+            earlier_step=None if ask.earlier is None else ask.earlier.id,
+        )  # fmt: skip
+
+    def _free(self, step: Step, tool: Tool, args: dict[str, object], effect_key: str | None) -> None:
+        if tool.tier is not Tier.READ_ONLY:
+            if self._gated_before or self._effect_under_way:
+                self._waiting.append(step)
+                return  # an effect waits behind the gate before it, and behind another effect
+            if tool.apply is None:
+                self._effect_under_way = True
+        steps.start_tool(
+            self.tx, self.now, self.begun.lease, self.begun.run.id, step,
+            deadline=self.now + tool.timeout_ms + _MARGIN_MS, effect_key=effect_key,
+            idempotency_key=f"{step.id}" if tool.idempotent else None,
+        )  # fmt: skip
+        self._make(step, tool, args)
+
+    def _spend(self, step: Step, tool: Tool, gate: Gate) -> None:
+        if self._effect_under_way:
+            self._waiting.append(step)
+            return
+        spent = spending.spend(
+            self.tx, self.now, self.begun.lease, self.begun.run.id, gate, tool_version=tool.version,
+            deadline=self.now + tool.timeout_ms + _MARGIN_MS,
+            idempotency_key=f"{step.id}" if tool.idempotent else None,
+        )  # fmt: skip
+        match spent:
+            case Spent(started, args):
+                self._gated_before = True
+                self._effect_under_way = tool.apply is None
+                self._make(started, tool, args)
+            case NotSpent():
+                self._not_spent(step, spent)
+
+    def _not_spent(self, step: Step, why: NotSpent) -> None:
+        """The gate is void now: the call, by its newest attempt, is judged and asked anew, or not run at all."""
+        newest = next(
+            s for s in steps.of_response(self.tx, StepId(step.model_step or 0)) if s.position == step.position
+        )
+        if why in spending.ASK_ANEW:
+            self._waiting_call(newest)
+        else:
+            self._refuse(newest, results.withdrawn(str(why)))
+
+    def _make(self, step: Step, tool: Tool, args: dict[str, object]) -> None:
+        if tool.apply is None:
+            self.to_run.append(ToRun(step.id, tool, args))
+            return
+        scene = Scene(self.now, self.begun)
+        try:
+            result = results.ok(tool.apply(self.tx, scene, args))
+        except (ToolFailed, MoveRefused) as error:
+            result = results.failed(str(error))
+        steps.finish_tool(self.tx, self.now, step.id, ok=result.kind is ResultKind.OK, result=result.stored())
+        if scene.hand_off is not None:
+            self.stop_the_rest(_HANDED_OFF.format(scene.hand_off))
+
+    def _denied(self, step: Step, gate: Gate) -> None:
+        self._refuse(step, statement.denial(self.tx, gate))
+        revised = gate.verb is Verb.REVISE
+        if gate.state is GateState.WITHDRAWN or revised:
+            self.stop_the_rest("the call before it was " + ("sent back for revision" if revised else "withdrawn"))
+        elif gate.state is GateState.EXPIRED and gate.on_expiry is OnExpiry.HANDOFF:
+            self.stop_the_rest(_HANDED_OFF.format("nobody decided in time"))
+
+    def _unknown(self, step: Step) -> None:
+        gate = gates.of_step(self.tx, step.id, GateKind.OUTCOME)
+        if gate is None and self._rest_refused is None:
+            self._ask_outcome(step)
+            return
+        if gate is None:
+            self._left_unknown(step, "nobody was asked")
+            return
+        if gate.state is GateState.APPROVED and gate.verb is Verb.RERUN:
+            self._rerun(step, gate)
+        elif gate.state is GateState.APPROVED:
+            happened = gate.verb is Verb.HAPPENED
+            told = statement.outcome_told(self.tx, gate)
+            steps.settle_unknown(
+                self.tx, self.now, step, happened=happened, result=told.stored(), actor=statement.decider(self.tx, gate)
+            )  # fmt: skip
+        else:
+            self._left_unknown(step, "nobody could say")
+
+    def _rerun(self, step: Step, gate: Gate) -> None:
+        tool = self.desk.toolbox.get(gate.tool)
+        if tool is None:
+            self._left_unknown(step, "it was to be run again, but the tool is gone")
+        elif not self._effect_under_way:
+            self._spend(step, tool, gate)
+
+    def _left_unknown(self, step: Step, why: str) -> None:
+        result = CallResult(ResultKind.UNKNOWN, f"it is not known whether this was done: {why}")
+        steps.leave_unknown(self.tx, step, result.stored())
+        self.stop_the_rest(_HANDED_OFF.format(f"it is not known whether {step.tool} was done"))
+
+    def _ask_outcome(self, step: Step) -> None:
+        self._waiting.append(step)
+        if self._gated_before:
+            return
+        self._gated_before = True
+        self.ask = gates.Asking(
+            kind=GateKind.OUTCOME, step=step, tool_version=step.tool_version or "", reversible=False,
+            statement=statement.of_unknown(step, self.desk.toolbox.get(step.tool or "")), because="",
+            policy=self._policy(GateKind.OUTCOME, None), effect_key=step.effect_key, effect_nth=step.effect_nth + 1,
+        )  # fmt: skip
+
+    def _policy(self, kind: GateKind, ttl_ms: int | None) -> gates.Policy:
+        """The rules a gate is asked under. Consent is the requester's alone, whatever their role (R5)."""
+        rules = self.desk.settings.gates
+        ttl = rules.ttl if ttl_ms is None else ttl_ms
+        return gates.Policy(
+            roles=tuple(Role) if kind is GateKind.CONSENT else rules.roles, four_eyes=rules.four_eyes,
+            on_expiry=OnExpiry(rules.on_expiry),
+            expires_at=self.now + ttl, reminders=[self.now + int(ttl * part) for part in rules.reminders],
+        )  # fmt: skip
+
+    def _refuse(self, step: Step, result: CallResult) -> None:
+        steps.refuse(self.tx, self.now, self.begun.run.id, step, result.stored(), why=result.kind)
+
+
+def journal(
+    desk: Desk, wire_names_and_args: Sequence[tuple[str, str, str | Mapping[str, object] | None]]
+) -> list[Call]:
+    """The calls of a response as the journal keeps them: (call id, wire name, arguments as the model wrote them)."""
+    found: list[Call] = []
+    for position, (call_id, wire_name, raw) in enumerate(wire_names_and_args):
+        tool = desk.toolbox.by_wire(wire_name)
+        args = _arguments(tool, raw)
+        found.append(
+            Call(
+                position=position, call_id=call_id, args=args, tool=wire_name if tool is None else tool.name,
+                tool_version="" if tool is None else tool.version,
+                tier=Tier.CONSEQUENTIAL if tool is None else tool.tier,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _arguments(tool: Tool | None, raw: str | Mapping[str, object] | None) -> str:
+    """Valid arguments in their canonical form, with defaults; others as they came, to be refused with the reason."""
+    if tool is not None:
+        try:
+            return encode(tool.validate(raw if isinstance(raw, str) else dict(raw or {})))
+        except BadArguments:
+            pass  # refused, with its reason, when the calls are worked
+    if isinstance(raw, str) or raw is None:
+        return encode({_RAW: raw or ""})
+    try:
+        return encode(dict(raw))
+    except ValueError:  # NaN and the like, which JSON does not know
+        return encode({_RAW: str(dict(raw))})
+
+
+def _as_written(args: dict[str, object]) -> str | dict[str, object]:
+    raw = args.get(_RAW)
+    return raw if isinstance(raw, str) else args
+
+
+def _asked_anew(gate: Gate) -> bool:
+    return any(gate.void_reason == str(why) for why in spending.ASK_ANEW)

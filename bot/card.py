@@ -1,0 +1,150 @@
+"""The card of a gate, made from datetime import tzinfo
+from its row at the moment it is shown (R28; the contract is `card.md`)."""
+
+from datetime import tzinfo
+
+from bot import gating
+from bot.results import CallResult
+from bot.when import at_text, span_text
+from casestore import cases, principals, steps
+from casestore.canonical import decode, encode
+from casestore.models import Case, Gate, Step
+from casestore.states import GateKind, GateState, OnExpiry, StepState
+from casestore.tx import Tx
+from channels.messages import Argument, Card, Verb
+
+_LONG = 300
+_VERBS: dict[GateKind, tuple[Verb, ...]] = {
+    GateKind.APPROVAL: ("approve", "deny", "revise"),
+    GateKind.CONSENT: ("approve", "deny"),
+    GateKind.OUTCOME: ("happened", "not_happened", "rerun"),
+}
+_HEADINGS = {GateKind.APPROVAL: "Approve?", GateKind.CONSENT: "Do you agree?", GateKind.OUTCOME: "Did it happen?"}
+
+
+def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> Card:
+    """The card as it is now: with verbs while the gate is open, with its outcome afterwards."""
+    case = cases.by_id(tx, gate.case_id)
+    is_open = gate.state is GateState.OPEN
+    return Card(
+        gate_id=gate.id,
+        digest8=gate.digest_shown[:8],
+        verbs=_VERBS[gate.kind] if is_open else (),
+        heading=_HEADINGS[gate.kind] if is_open else "Decided",
+        statement=gate.statement,
+        case_label=case.label,
+        case_title=case.title,
+        origin=f"{case.origin} · {case.priority}",
+        tool=gate.tool,
+        tier_note=f"{gate.tier.replace('_', ' ')}, {'reversible' if gate.reversible else 'not reversible'}",
+        arguments=_arguments(gate),
+        asked_by=_asked_by(tx, gate, case),
+        because="\n".join(gate.because.splitlines()[:3]) or None,
+        looked_at=tuple(_looked_at(step) for step in _ran(tx, gate)),
+        waiting=_waiting(tx, gate),
+        earlier=_earlier(tx, now, gate, zone),
+        decides=gating.who_decides(tx, gate),
+        if_nobody=_if_nobody(now, gate, zone),
+        outcome=() if is_open else _outcome(tx, now, gate, zone),
+    )
+
+
+def _arguments(gate: Gate) -> tuple[Argument, ...]:
+    asked = decode(gate.args)
+    run = decode(gate.changed_args) if gate.changed_args is not None else asked
+    return tuple(_argument(name, value, asked.get(name)) for name, value in run.items())
+
+
+def _argument(name: str, value: object, asked: object) -> Argument:
+    text = value if isinstance(value, str) else encode(value)
+    was = None if value == asked else (asked if isinstance(asked, str) else encode(asked))
+    if len(text) <= _LONG:
+        return Argument(name=name, value=text, was=was)
+    return Argument(name=name, value=f"{text[: _LONG * 2 // 3]} … {text[-_LONG // 3 :]}", was=was, length=len(text))
+
+
+def _asked_by(tx: Tx, gate: Gate, case: Case) -> str:
+    if gate.asked_for is None:
+        return f"the assistant, for: {case.title} (no person)"
+    name = principals.get(tx, gate.asked_for).name
+    verified = "not verified"
+    if case.verified_at is not None:
+        verified = f"verified as {case.verified_as} by {case.verified_how}"
+    return f"the assistant, for {name} ({verified})"
+
+
+def _ran(tx: Tx, gate: Gate) -> list[Step]:
+    done = [s for s in steps.of_turn(tx, gate.turn_id) if s.tool is not None and s.finished_at is not None]
+    return [s for s in done if s.state in (StepState.FINISHED, StepState.FAILED) and s.gate_id != gate.id][-8:]
+
+
+def _looked_at(step: Step) -> str:
+    args = ", ".join(str(value) for value in decode(step.args or "{}").values())
+    return f"{(step.tool or '').rpartition('.')[2]}({_short(args, 60)}) → {_short(_gist(step), 80)}"
+
+
+def _gist(step: Step) -> str:
+    if step.result is None:
+        return "…"
+    result = CallResult.load(step.result)
+    words = result.content if isinstance(result.content, str) else encode(result.content)
+    return words if step.state is StepState.FINISHED else f"failed: {words}"
+
+
+def _waiting(tx: Tx, gate: Gate) -> str | None:
+    step = steps.by_id(tx, gate.step_id)
+    behind = [
+        other
+        for other in (steps.of_response(tx, step.model_step) if step.model_step is not None else [])
+        if other.state is StepState.WAITING and other.id != gate.step_id
+    ]
+    if not behind:
+        return None
+    return f"{len(behind)} more call{'s wait' if len(behind) > 1 else ' waits'} behind this one"
+
+
+def _earlier(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> str | None:
+    if gate.earlier_step is None:
+        return None
+    step = steps.by_id(tx, gate.earlier_step)
+    case = cases.by_id(tx, step.case_id)
+    where = case.label if case.tenant == gate.tenant else "another case"
+    return (
+        f"the same effect was started {at_text(step.started_at or 0, zone, now)} in {where}: {_short(_gist(step), 80)}"
+    )
+
+
+def _if_nobody(now: int, gate: Gate, zone: tzinfo | None) -> str:
+    left = f" (in {span_text(gate.expires_at - now)})" if gate.expires_at > now else ""
+    if gate.kind is GateKind.OUTCOME:
+        then = "it stays unknown; an operator gets the case"
+    elif gate.on_expiry is OnExpiry.HANDOFF:
+        then = "denied; an operator gets the case"
+    else:
+        then = "denied; the requester is told"
+    return f"{at_text(gate.expires_at, zone, now)}{left}: {then}"
+
+
+def _outcome(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> tuple[str, ...]:
+    lines = [gating.ended_text(tx, now, gate, zone)]
+    spent = [step for step in steps.of_turn(tx, gate.turn_id) if step.gate_id == gate.id]
+    for step in spent:
+        lines.append(_ran_line(step, now, zone))
+    return tuple(lines)
+
+
+def _ran_line(step: Step, now: int, zone: tzinfo | None) -> str:
+    started = at_text(step.started_at or 0, zone, now)
+    match step.state:
+        case StepState.STARTED:
+            return f"Running since {started}"
+        case StepState.UNKNOWN:
+            return "Outcome unknown; asked in the next card"
+        case _:
+            seconds = ((step.finished_at or 0) - (step.started_at or 0)) / 1000
+            return f"Ran {started}, {seconds:.1f} s: {_short(_gist(step), 200)}"
+
+
+def _short(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"

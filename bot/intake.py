@@ -1,0 +1,148 @@
+"""Intake: a message becomes a case, a binding and an unread message in one transaction, then is acknowledged (R29)."""
+
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from bot import gating, speech, takeover
+from bot.settings import Settings
+from casestore import bindings, cases, gates, leases, messages, principals
+from casestore.cases import Opening
+from casestore.messages import Said, text_body
+from casestore.models import Case, CaseId, Message, Principal
+from casestore.states import CaseState, LeaseKind, Origin, Provenance, Role
+from casestore.tx import Tx
+from channels.messages import Account, Inbound
+
+_TITLE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """Stored. `duplicate`: it had been before, and nothing else happened."""
+
+    case_id: CaseId
+    message: Message
+    duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Nothing at all was stored, by the rules of `[access]` (R20)."""
+
+    why: str
+
+
+def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo | None) -> Received | Ignored:
+    """Store one inbound message. Twenty simultaneous first messages of a thread make one case."""
+    address = str(inbound.address)
+    if (seen := messages.seen(tx, address, inbound.platform_id)) is not None:
+        return Received(seen.case_id, seen, duplicate=True)
+    who = _who(tx, now, inbound.account, settings)
+    if who is None:
+        return Ignored("an account nobody is bound to")
+    case = bindings.case_at(tx, address)
+    if case is None and not inbound.addressed:
+        return Ignored("not addressed to the bot, in a thread without a case")
+    if case is not None and case.tenant != who.tenant:
+        return Ignored("of another tenant")
+    case = _case_for(tx, now, inbound, case, who)
+    message = store(tx, now, case, who, inbound.text, inbound=inbound)
+    _after(tx, now, case, who, settings, zone, addressed=inbound.addressed)
+    bindings.move_position(tx, address, inbound.platform_id)
+    return Received(case.id, message, duplicate=False)
+
+
+def open_by(tx: Tx, now: int, who: Principal, origin: Origin, text: str, *, title: str | None = None) -> Case:
+    """Open a case without any thread, on somebody's behalf: from the CLI or the API (R1)."""
+    opening = Opening(who.tenant, title or title_of(text), origin, requester=who.id)
+    case = cases.open_case(tx, now, opening, actor=principals.actor(who))
+    store(tx, now, case, who, text)
+    return case
+
+
+def say_in(
+    tx: Tx, now: int, case: Case, who: Principal, text: str, settings: Settings, zone: tzinfo | None
+) -> Message:  # fmt: skip
+    """Somebody says something in a case from the CLI or the API.
+
+    From the person who has the case it goes out to its threads; from anybody else it comes in, addressed to the bot.
+    """
+    lease = leases.of_case(tx, case.id)
+    if lease.kind is LeaseKind.HUMAN and lease.principal == who.id:
+        return speech.say(tx, now, case.id, text, provenance=Provenance.OPERATOR, author=who.id)
+    message = store(tx, now, case, who, text)
+    _after(tx, now, case, who, settings, zone, addressed=True)
+    return message
+
+
+def store(tx: Tx, now: int, case: Case, who: Principal, text: str, *, inbound: Inbound | None = None) -> Message:
+    """The message itself, with who the speaker is to the case (R23)."""
+    said = Said(
+        provenance=provenance_of(case, who),
+        body=text_body(text),
+        author=who.id,
+        author_account=None if inbound is None else "/".join(inbound.account.identity),
+        address=None if inbound is None else str(inbound.address),
+        platform_id=None if inbound is None else inbound.platform_id,
+    )
+    return messages.receive(tx, now, case.id, said)
+
+
+def provenance_of(case: Case, who: Principal) -> Provenance:
+    """Who somebody is to a case: its requester, an operator, or somebody standing by."""
+    if who.id == case.requester:
+        return Provenance.REQUESTER
+    return Provenance.OPERATOR if who.is_operator else Provenance.BYSTANDER
+
+
+def title_of(text: str) -> str:
+    """The first line of a message, shortened."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "(no text)")
+    return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"
+
+
+def _who(tx: Tx, now: int, account: Account, settings: Settings) -> Principal | None:
+    found = principals.by_account(tx, account.channel, account.space, account.account_id)
+    if found is not None or settings.access.unknown == "ignore":
+        return found
+    name = f"{account.channel}-{account.space}-{account.account_id}"
+    if tx.value("SELECT 1 FROM principals WHERE name = :name", name=name) is not None:
+        return None  # bound once and revoked since: it stays out
+    added = principals.add(tx, now, tenant=settings.service.tenant, name=name, role=Role.REQUESTER)
+    principals.bind(
+        tx, now, added.id, channel=account.channel, space=account.space, account_id=account.account_id, bound_by=None
+    )
+    return added
+
+
+def _case_for(tx: Tx, now: int, inbound: Inbound, bound: Case | None, who: Principal) -> Case:
+    if bound is not None and bound.state not in (CaseState.CLOSED, CaseState.CANCELLED):
+        return bound
+    actor = principals.actor(who)
+    opening = Opening(
+        who.tenant, title_of(inbound.text), Origin(inbound.address.channel), requester=who.id,
+        follows=None if bound is None else bound.id,
+    )  # fmt: skip
+    case = cases.open_case(tx, now, opening, actor=actor)
+    if bound is None:
+        bindings.bind(tx, now, case, str(inbound.address), actor=actor)
+    else:
+        bindings.take_over(tx, now, str(inbound.address), case, actor=actor)
+    return case
+
+
+def _after(
+    tx: Tx, now: int, case: Case, who: Principal, settings: Settings, zone: tzinfo | None, *, addressed: bool
+) -> None:  # fmt: skip
+    by_operator = provenance_of(case, who) is Provenance.OPERATOR
+    if by_operator and not addressed and settings.access.operator_writes == "takes_over":
+        if leases.of_case(tx, case.id).kind is not LeaseKind.HUMAN:
+            takeover.take(tx, now, case, who)
+        return
+    gate = gates.open_gate(tx, case.id)
+    if gate is None:
+        return
+    text = gating.waiting_text(tx, now, gate, zone)
+    newest = messages.newest_out(tx, case.id)
+    if newest is None or newest.text != text:  # said once, not after every message
+        speech.say(tx, now, case.id, text)

@@ -1,0 +1,82 @@
+"""What is done with a call: free, asked, or refused. Permissions intersect, they never add (design, section 7)."""
+
+from dataclasses import dataclass
+
+from bot.settings import Settings
+from bot.tools.declare import Tool
+from casestore.models import Case, Principal, Step
+from casestore.states import GateKind, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """It may run now; `effect_key` names what it does, if it has one."""
+
+    effect_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A person is asked first. `earlier` is a call with the same effect key, which the card names."""
+
+    kind: GateKind
+    effect_key: str | None = None
+    earlier: Step | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """It is not made; the sentence goes to the model."""
+
+    why: str
+
+
+Verdict = Free | Ask | Refuse
+
+
+def judge(
+    tool: Tool, settings: Settings, *, case: Case, actor: Principal | None, consented: bool, earlier: Step | None,
+    effect_key: str | None,
+) -> Verdict:  # fmt: skip
+    """The verdict on one valid call. `consented`: the requester has said yes; `earlier`: same effect key, already made.
+
+    Order: what is refused outright, then consent, then approval; an effect made before always asks again.
+    """
+    if actor is not None and actor.revoked_at is not None:
+        return Refuse("refused: the person this is done for has been revoked")
+    surface = _surface(tool, settings)
+    if surface == "refuse":
+        return Refuse(f"refused: the policy does not allow {tool.tier.replace('_', ' ')} tools here")
+    if settings.policy.observe and tool.tier is not Tier.READ_ONLY:
+        return Refuse("refused: this installation only observes, nothing with an effect is run")
+    if tool.verified and case.verified_at is None:
+        return Refuse("refused: the requester has not been verified; verify them first")
+    if tool.sensitive and not consented:
+        if case.requester is None:
+            return Refuse("refused: this needs the consent of a requester, and the case has none")
+        return Ask(GateKind.CONSENT)
+    if surface == "gate" or earlier is not None:
+        return Ask(GateKind.APPROVAL, effect_key, earlier)
+    return Free(effect_key)
+
+
+def offered(tool: Tool, settings: Settings) -> bool:
+    """Whether the model hears of a tool at all: those that are always refused are not offered."""
+    return _surface(tool, settings) != "refuse" and not (settings.policy.observe and tool.tier is not Tier.READ_ONLY)
+
+
+def explain(tool: Tool, settings: Settings) -> str:
+    """What the policy does with a tool, for `casebound tools list`."""
+    if not offered(tool, settings):
+        return "refuse"
+    return "gate" if _surface(tool, settings) == "gate" else "free"
+
+
+def _surface(tool: Tool, settings: Settings) -> str:
+    match tool.tier:
+        case Tier.READ_ONLY:
+            return settings.policy.read_only
+        case Tier.ROUTINE:
+            return settings.policy.routine
+        case Tier.CONSEQUENTIAL:
+            return settings.policy.consequential

@@ -1,0 +1,103 @@
+"""What the channels talk to: everything that arrives is stored here before it is acknowledged (R29)."""
+
+import logging
+from collections.abc import Callable
+from datetime import tzinfo
+
+from bot import gating, intake
+from bot.clock import Clock
+from bot.delivery import Delivery, lose_thread
+from bot.gating import Reply
+from bot.settings import Settings
+from casestore import cases, gates, outbox, principals
+from casestore.db import Store
+from casestore.errors import NotFound
+from casestore.gates import Decision
+from casestore.models import CaseId, Gate
+from casestore.states import Verb
+from casestore.tx import Tx
+from channels.messages import Command, Gone, Inbound, Press
+
+log = logging.getLogger("casebound.receiver")
+
+_STRANGER = "I do not know you, so I cannot do that for you. Ask an operator to bind your account."
+
+
+class Receiver:
+    """Stores messages, answers presses and commands. One for all channels of a process."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        settings: Settings,
+        delivery: Delivery,
+        zone: tzinfo | None,
+        wake: Callable[[CaseId], None],
+    ) -> None:
+        self._store, self._clock, self._settings = store, clock, settings
+        self._delivery, self._zone, self._wake = delivery, zone, wake
+
+    async def inbound(self, inbound: Inbound) -> None:
+        """Store a message; returns once that is durable."""
+        received = await self._store.write(intake.receive, self._clock.now(), inbound, self._settings, self._zone)
+        match received:
+            case intake.Ignored(why):
+                log.info("message.ignored", extra={"fields": {"address": str(inbound.address), "why": why}})
+            case intake.Received(case_id, _, duplicate):
+                if not duplicate:
+                    self._wake(case_id)
+                    self._delivery.wake()
+
+    async def press(self, press: Press) -> str:
+        """Decide a gate by a button; the sentence is for the one who pressed."""
+        reply = await self._store.write(_press, self._clock.now(), press, self._zone)
+        if isinstance(reply, str):
+            return reply
+        self._wake(reply.gate.case_id)
+        self._delivery.wake()
+        return reply.text
+
+    async def command(self, command: Command) -> str:
+        """Answer a command typed to the bot."""
+        return await self._store.read(_command, self._clock.now(), command, self._zone)
+
+    async def gone(self, gone: Gone) -> None:
+        """A thread is lost: the binding ends, the case lives on (R3)."""
+        await self._store.write(lose_thread, self._clock.now(), str(gone.address), gone.reason)
+
+
+def _press(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str:
+    who = principals.by_account(tx, *press.account.identity)
+    if who is None:
+        return _STRANGER
+    decision = Decision(Verb(press.verb), press.digest8, via=press.address.channel, reason=press.reason)
+    try:
+        reply = gating.decide(tx, now, who, press.gate_id, decision, zone)
+    except NotFound:
+        return _STRANGER if not who.is_operator else f"There is no gate {press.gate_id} here any more."
+    # a copy we did not know is registered, and edited to what it should show (R28)
+    outbox.remember_card(
+        tx, now, reply.gate.case_id, reply.gate.id, str(press.address), press.platform_id, shown="pressed"
+    )
+    return reply
+
+
+def _command(tx: Tx, now: int, command: Command, zone: tzinfo | None) -> str:
+    who = principals.by_account(tx, *command.account.identity)
+    if who is None:
+        return _STRANGER
+    scope = gating.scope_of(who)
+    match command.text.split():
+        case ["/cases"]:
+            found = cases.listing(tx, scope, most=20)
+            return "\n".join(f"{case.label}  {case.state}  {case.title}" for case in found) or "There are no cases."
+        case ["/gates"]:
+            return _gates(tx, now, gates.listing(tx, scope, only_open=True), zone)
+        case _:
+            return "I know /cases, /gates, /new and /quit. Anything else you write goes into your case."
+
+
+def _gates(tx: Tx, now: int, found: list[Gate], zone: tzinfo | None) -> str:
+    lines = [f"gate {gate.id}: {gating.waiting_text(tx, now, gate, zone)}" for gate in found]
+    return "\n".join(lines) or "Nothing waits for a decision."

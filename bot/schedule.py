@@ -1,0 +1,122 @@
+"""The schedule: ticks only. Each runs transactions over the truth that may be run at any time, and twice."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, tzinfo
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from bot import closing, gating, speech
+from bot.clock import Clock
+from bot.delivery import Delivery
+from bot.engine import Engine
+from bot.settings import Settings
+from bot.when import at_text
+from casestore import cases, gates, leases
+from casestore.db import Store
+from casestore.errors import StoreError
+from casestore.tx import Tx
+
+log = logging.getLogger("casebound.schedule")
+
+
+class Schedule:
+    """Starts the ticks. APScheduler keeps no state: what is due is in the store (R6, R12)."""
+
+    def __init__(
+        self, store: Store, clock: Clock, settings: Settings, engine: Engine, delivery: Delivery, zone: tzinfo | None
+    ) -> None:
+        self._store, self._clock, self._settings = store, clock, settings
+        self._engine, self._delivery, self._zone = engine, delivery, zone
+        # misfire_grace_time None: a tick that comes late is run, not skipped; coalesce: many missed are run once
+        self._scheduler = AsyncIOScheduler(
+            timezone="UTC", job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
+        )
+
+    def start(self) -> None:
+        """Begin to tick; every tick comes once at once, for what fell due while nobody ran."""
+        for seconds, tick in (
+            (0.5, self._notice_others),
+            (5, self._expire_and_remind),
+            (15, self._wake),
+            (30, self._checkpoint),
+            (60, self._auto_close),
+        ):
+            self._scheduler.add_job(
+                self._guarded, "interval", seconds=seconds, args=(tick,), id=tick.__name__,
+                next_run_time=datetime.fromtimestamp(self._clock.now() / 1000, UTC),
+            )  # fmt: skip
+        self._scheduler.start()
+
+    def stop(self) -> None:
+        """Tick no more; a tick under way is cut off, its transaction is whole or not there."""
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)
+
+    @property
+    def ticking(self) -> bool:
+        """Whether the ticks come; shown by `/readyz`."""
+        return self._scheduler.running
+
+    async def _guarded(self, tick: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await tick()
+        except StoreError as error:
+            log.warning("tick.failed", extra={"fields": {"tick": tick.__name__, "error": str(error)}})
+
+    async def _notice_others(self) -> None:
+        """What another process committed is noticed within half a second (design, "Several processes")."""
+        if await self._store.changed_elsewhere():
+            self._wake_both()
+
+    async def _expire_and_remind(self) -> None:
+        now = self._clock.now()
+        expired = await self._store.write(gates.expire_due, now)
+        reminded = await self._store.write(remind, now, self._settings, self._zone)
+        for gate in expired:
+            log.info("gate.expired", extra={"fields": {"gate": gate.id, "case": gate.case_id}})
+        if expired or reminded:
+            self._wake_both()
+
+    async def _wake(self) -> None:
+        self._wake_both()
+
+    async def _checkpoint(self) -> None:
+        if not await self._store.checkpoint():
+            log.info("checkpoint.incomplete")
+
+    async def _auto_close(self) -> None:
+        closed = await self._store.write(auto_close, self._clock.now(), self._settings.cases.auto_close)
+        if closed:
+            self._wake_both()
+
+    def _wake_both(self) -> None:
+        self._engine.wake()
+        self._delivery.wake()
+
+
+def remind(tx: Tx, now: int, settings: Settings, zone: tzinfo | None) -> int:
+    """A short message for each reminder that has come, and for each case a person has had for long; how many."""
+    due = gates.to_remind(tx, now)
+    for gate in due:
+        until = at_text(gate.expires_at, zone, now)
+        case = cases.by_id(tx, gate.case_id)
+        who = gating.who_decides(tx, gate)
+        text = f"Still waiting in {case.label} for {who}, until {until}: {gate.statement} (gate {gate.id})"
+        speech.say(tx, now, gate.case_id, text)
+    held = leases.long_held(tx, now - settings.leases.human_reminder)
+    for row in held:
+        label = cases.by_id(tx, row.case_id).label
+        speech.say(
+            tx, now, row.case_id, f"{row.holder} still has {label}. Hand it back: casebound case release {label}"
+        )
+        leases.mark_reminded(tx, now, row.case_id)
+    return len(due) + len(held)
+
+
+def auto_close(tx: Tx, now: int, after_ms: int) -> int:
+    """Close what has been resolved for long enough; how many."""
+    due = cases.resolved_before(tx, now - after_ms)
+    for case in due:
+        closing.close(tx, now, case, by="scheduler", why="resolved for long enough")
+    return len(due)

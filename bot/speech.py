@@ -1,0 +1,43 @@
+"""Saying something in a case: a message, and one outbox row per platform message (R27)."""
+
+from casestore import bindings, messages, outbox
+from casestore.messages import Said, text_body
+from casestore.models import CaseId, Message, PrincipalId, TurnId
+from casestore.states import OutboxKind, Provenance
+from casestore.tx import Tx
+from channels.text import pieces, storable, style_for
+
+
+def say(
+    tx: Tx,
+    now: int,
+    case_id: CaseId,
+    text: str,
+    *,
+    provenance: Provenance = Provenance.SYSTEM,
+    turn_id: TurnId | None = None,
+    author: PrincipalId | None = None,
+) -> Message:
+    """Post `text` in the case and put it into the outbox of every live binding, split as its channel needs it.
+
+    `turn_id` marks the assistant's own words, which are held back while a person has the case (R12).
+    """
+    said = Said(provenance, text_body(storable(text)), author=author)
+    message = messages.post(tx, now, case_id, said, turn_id)
+    for binding in bindings.of_case(tx, case_id):
+        channel = binding.address.partition(":")[0]
+        for piece in pieces(style_for(channel), text):
+            outbox.put(
+                tx, now, case_id, binding.address, OutboxKind.MESSAGE, body=piece, message_id=message.id,
+                turn_id=turn_id,
+            )  # fmt: skip
+    return message
+
+
+def note_for_model(tx: Tx, now: int, case_id: CaseId, text: str) -> None:
+    """A note of the engine that the assistant sees with its next turn, and that starts none by itself."""
+    said = Said(Provenance.SYSTEM, text_body(text))
+    message = messages.receive(tx, now, case_id, said)
+    last_turn = tx.value("SELECT max(id) FROM turns WHERE case_id = :id", id=case_id)
+    if last_turn is not None:
+        tx.run("UPDATE messages SET turn_id = :turn WHERE id = :id", turn=last_turn, id=message.id)

@@ -1,0 +1,41 @@
+"""The tools of an installation: case tools and host tools, with what the operator's settings say about each."""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from bot.desk import Toolbox
+from bot.errors import SettingsError
+from bot.settings import Settings
+from bot.tools.case import case_tools
+from bot.tools.declare import BadDeclaration, Tool
+from bot.tools.host import host_tools
+
+
+def toolbox(settings: Settings, caches: Mapping[str, Path], now: Callable[[], int]) -> Toolbox:
+    """Every tool by name. Raises `SettingsError` for a setting about a tool that is not there, or that cannot be."""
+    declared = {tool.name: tool for tool in (*case_tools(), *host_tools(caches, settings.host.log_dirs, now=now))}
+    for name in settings.tools:
+        if name not in declared:
+            near = difflib.get_close_matches(name, declared, 1)
+            hint = f"; did you mean {near[0]}?" if near else "; see: casebound tools list"
+            raise SettingsError(f'[tools."{name}"] is about a tool that does not exist{hint}')
+    try:
+        tools = {name: _as_set(tool, settings) for name, tool in declared.items()}
+    except BadDeclaration as error:
+        raise SettingsError(f"[tools] {error}") from None
+    box = Toolbox(tools, settings)
+    settings.check_lease(max(box.longest_call_ms, settings.model.timeout))
+    return box
+
+
+def _as_set(tool: Tool, settings: Settings) -> Tool:
+    said = settings.tools.get(tool.name)
+    if said is None:
+        return tool
+    changed = tool.with_settings(
+        tier=said.tier, sensitive=said.sensitive, verified=said.verified, effect_key=said.effect_key,
+        idempotent=said.idempotent, may_change=said.may_change, ttl_ms=said.ttl,
+    )  # fmt: skip
+    return changed if said.timeout is None else replace(changed, timeout_ms=said.timeout)
