@@ -1,0 +1,174 @@
+"""One conversation in a terminal: lines in, messages out, until either side ends it."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot import ids, logs
+from bot.cli.terminal import Terminal
+from bot.clock import Clock
+from bot.delivery import Delivery
+from bot.errors import Refused
+from bot.receiver import Receiver
+from bot.settings import Settings
+from casestore import bindings, leases, messages, outbox, turns
+from casestore.db import Store
+from casestore.errors import StoreUnavailable
+from casestore.models import Case, CaseId
+from casestore.states import LeaseKind, OutboxState, TurnState
+from casestore.tx import Tx
+from channels.messages import Address, Command, Gone, Inbound, Press
+from channels.port import Channel
+
+log = logging.getLogger("casebound.chat")
+
+_POLL_S = 0.2
+_POLLS_AT_MOST = 5  # between two looks at what was put off and is due again although nobody has written anything
+_PATIENCE_S = 60.0
+
+
+class Console(Channel, Protocol):
+    """What a conversation needs of the terminal's channel beyond the port."""
+
+    address: Address
+
+    async def until_end(self) -> None:
+        """Returns when all input was handed over."""
+        ...
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a conversation takes place. `wake` tells the engine of this process; `beside`: another process has it."""
+
+    store: Store
+    settings: Settings
+    clock: Clock
+    wake: Callable[[CaseId], None]
+    beside: bool
+    typed: Callable[[str], str]
+    another_place: Callable[[], Address]
+
+
+class Conversation:
+    """Receives for the terminal and adds two commands of its own: `/new` and `/quit`."""
+
+    def __init__(self, console: Console, person: str, setting: Setting, told: asyncio.Event, *, waits: bool) -> None:
+        """`told`: the process is told to stop. `waits`: what was said is answered before another thing happens."""
+        zone, boot = setting.settings.service.zone, ids.boot_id()
+        self._console, self._setting = console, setting
+        self._terminal = Terminal(console, person, setting.typed)
+        self._delivery = Delivery(setting.store, setting.clock, {console.name: self._terminal}, boot, zone)
+        self._delivery.at = str(console.address)
+        self._receiver = Receiver(
+            setting.store, setting.clock, setting.settings, self._delivery, zone, setting.wake
+        )  # fmt: skip
+        self._delivering = asyncio.Lock()
+        self._quit = asyncio.Event()
+        self._told, self._waits = told, waits
+
+    async def last(self) -> None:
+        """Until the input ends, the person quits, nobody reads any more, or the process is told to stop.
+
+        Raises `Refused` where what was said should have been answered and was not, within a minute.
+        """
+        await self._terminal.start(self)
+        delivery = asyncio.create_task(self._deliver(), name="chat delivery")
+        ends = [
+            asyncio.create_task(self._console.until_end(), name="chat input"),
+            *(asyncio.create_task(event.wait()) for event in (self._quit, self._terminal.closed, self._told)),
+        ]
+        try:
+            await asyncio.wait([delivery, *ends], return_when=asyncio.FIRST_COMPLETED)
+            if not delivery.done():
+                await self._answered()
+        finally:
+            async with self._delivering:  # what is being shown is shown, and noted
+                delivery.cancel()
+            for task in ends:
+                task.cancel()
+            ended = await asyncio.gather(delivery, *ends, return_exceptions=True)
+            await self._terminal.stop()
+        for error in ended:
+            if isinstance(error, Exception):
+                raise error
+
+    async def inbound(self, inbound: Inbound) -> None:
+        """Store a line; after `/quit` nothing is said any more."""
+        if not self._quit.is_set():
+            await self._receiver.inbound(inbound)
+
+    async def press(self, press: Press) -> str:
+        """A terminal has nothing to press; whatever claims to be a press is judged like any other."""
+        return await self._receiver.press(press)
+
+    async def command(self, command: Command) -> str:
+        """Answer a command."""
+        match command.text.split():
+            case ["/quit"]:
+                self._quit.set()
+                return ""
+            case ["/new"]:
+                await self._answered()
+                async with self._delivering:  # nothing is on its way to the place that is left
+                    self._console.address = self._setting.another_place()
+                    self._delivery.at = str(self._console.address)
+                return "What you write now goes into another case."
+            case _:
+                return await self._receiver.command(command)
+
+    async def gone(self, gone: Gone) -> None:
+        """The thread is lost."""
+        await self._receiver.gone(gone)
+
+    async def _deliver(self) -> None:
+        """Show what is due here, as soon as it is noticed. What this process writes itself, nobody announces."""
+        async with self._delivering:
+            await self._delivery.reconcile()
+        polls = 0
+        while True:
+            polls += 1
+            if not self._setting.beside or polls >= _POLLS_AT_MOST or await self._setting.store.changed_elsewhere():
+                polls = 0
+                async with self._delivering:
+                    await self._show()
+            await asyncio.sleep(_POLL_S)
+
+    async def _show(self) -> None:
+        try:
+            while await self._delivery.deliver_due():
+                continue
+        except StoreUnavailable as error:
+            logs.event(log, "chat.store_unavailable", logging.WARNING, error=error)
+
+    async def _answered(self) -> None:
+        """Wait, where that is wanted, until nothing is owed here any more."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + _PATIENCE_S
+        while self._waits and (case := await self._setting.store.read(_owed, self._delivery.at or "")) is not None:
+            if self._told.is_set() or self._terminal.closed.is_set():
+                return
+            if loop.time() > until:
+                more = self._setting.typed(f"case show {case.label}")
+                raise Refused(f"There is no answer yet; {case.label} goes on without you. See: {more}")
+            await asyncio.sleep(_POLL_S)
+
+
+def _owed(tx: Tx, address: str) -> Case | None:
+    """The case at an address, while something said there is unanswered or something for it is not shown.
+
+    A case that waits for a person owes nothing: neither one that was taken over nor one at a gate.
+    """
+    case = bindings.case_at(tx, address)
+    if case is None:
+        return None
+    turn = turns.unsettled(tx, case.id)
+    works = turn is not None and turn.state is not TurnState.PARKED
+    unread = bool(messages.unread(tx, case.id)) and (turn is None or works)
+    if (works or unread) and leases.of_case(tx, case.id).kind is not LeaseKind.HUMAN:
+        return case
+    unsaid = (OutboxState.DUE, OutboxState.SENDING)
+    waiting = [row for row in outbox.of_case(tx, case.id) if row.address == address and row.state in unsaid]
+    return case if waiting else None

@@ -1,0 +1,32 @@
+"""The service, started for a command: what hinders it is told in one sentence."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from bot.errors import SettingsError
+from bot.settings import Settings
+from casestore.errors import StoreUnusable
+
+if TYPE_CHECKING:
+    from bot.app import Service
+
+
+@asynccontextmanager
+async def engine(settings: Settings, name: str) -> "AsyncGenerator[Service]":
+    """`bot.app.running`. Raises `ServiceRunning`, `StoreUnusable`, `SettingsError`."""
+    from bot import app
+    from bot.playbook import PlaybookError
+
+    async with AsyncExitStack() as stack:
+        try:
+            service = await stack.enter_async_context(app.running(settings, name=name))
+        except PlaybookError as error:
+            raise SettingsError(str(error)) from None
+        except OSError as error:
+            db = settings.service.db
+            raise StoreUnusable(
+                f"Cannot write beside {db} ({error.strerror or type(error).__name__}). "
+                "Choose a folder you may write to, with --db."
+            ) from None
+        yield service

@@ -1,0 +1,59 @@
+"""`casebound`: all nouns and verbs, put together."""
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from bot.cli import (
+    alert,
+    case,
+    case_hands,
+    case_moves,
+    chat,
+    db,
+    gate,
+    gate_decide,
+    gate_keep,
+    principal,
+    run,
+    tools,
+    trail,
+    up,
+)
+from bot.cli.command import Config, Db
+from bot.cli.here import Here
+from bot.cli.out import say
+
+app = typer.Typer(
+    name="casebound", no_args_is_help=True, add_completion=False, rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)  # fmt: skip
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        say(f"casebound {version('casebound')}")
+        raise typer.Exit
+
+
+@app.callback()
+def casebound(
+    ctx: typer.Context,
+    db: Db = None,
+    config: Config = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="The version, and nothing else.")
+    ] = False,
+) -> None:
+    """A support and operations bot that works cases and asks before it does what has consequences."""
+    ctx.obj = Here(config, db)
+
+
+# Their verbs are added to `case` and `gate` as they are imported.
+_ = (case_hands, case_moves, gate_decide, gate_keep)
+
+up.add_to(app)
+chat.add_to(app)
+for noun in (case, gate, trail, run, principal, db, alert, tools):
+    app.add_typer(noun.app)

@@ -1,0 +1,121 @@
+"""What `casebound up` prints: where it listens, and how to see it work, each line to be pasted as it is."""
+
+import json
+import shlex
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot import first_start
+from bot.settings import Settings
+from bot.when import iso
+from casestore import cases, gates
+from casestore.canonical import digest
+from casestore.cases import FIRST_NUMBER
+from casestore.scope import System
+from casestore.states import CaseState
+from casestore.tx import Tx
+
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
+_TOKEN = "CASEBOUND_ALERTS__TOKEN"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What an existing file continues with."""
+
+    live: int
+    waiting: int
+
+
+def counted(tx: Tx) -> Counted:
+    """Count it, now (R2)."""
+    by_state = cases.counts(tx)
+    waiting = gates.listing(tx, System(), only_open=True, most=1_000_000)
+    return Counted(by_state[CaseState.NEW] + by_state[CaseState.IN_PROGRESS], len(waiting))
+
+
+def lines(
+    settings: Settings, port: int, now: int, typed: Callable[[str], str], continues: Counted | None
+) -> Iterator[str]:  # fmt: skip
+    """All of it; `continues` is None for a file that was just made."""
+    url, db = url_of(settings.service.host, port), settings.service.db
+    yield f"Casebound is up, at {url}"
+    yield ""
+    yield f"  database  {db.absolute()}, {'new' if continues is None else _continued(continues)}"
+    yield f"  alerts    {_alerts(settings)}"
+    yield f"  API       {url}/api/v1, {_api(settings, db)}"
+    yield "  stop      Ctrl-C; a second one stops at once"
+    yield ""
+    yield "To see it work, send it an alert. Paste this line into another terminal, in this folder:"
+    yield ""
+    yield curl(settings, url, now)
+    yield ""
+    if settings.alerts.token is not None:
+        yield f"(It takes the [alerts] token from {_TOKEN}: export that there first.)"
+        yield ""
+    yield "The alert becomes a case: the disk of this machine is looked at, and before a cache is cleared"
+    yield "you are asked. Then:"
+    yield ""
+    gate, case = ("1", f"C-{FIRST_NUMBER}") if continues is None else ("GATE", "CASE")
+    yield typed("gate list")
+    yield typed(f"gate approve {gate}")
+    yield typed(f"case show {case}")
+    yield ""
+
+
+def curl(settings: Settings, url: str, now: int) -> str:
+    """One line for a shell, which posts an alert about this machine's disk; each start's is another episode."""
+    token = "" if settings.alerts.token is None else f'-H "Authorization: Bearer ${_TOKEN}" '
+    body = json.dumps(_alert(socket.gethostname(), now), separators=(",", ":"))
+    return f"curl -sS -H 'Content-Type: application/json' {token}-d {shlex.quote(body)} {url}/alerts/alertmanager"
+
+
+def url_of(host: str, port: int) -> str:
+    """Where a program of this machine finds the service."""
+    shown = _EVERYWHERE.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"
+
+
+def _alert(instance: str, now: int) -> dict[str, object]:
+    labels = {"alertname": "DiskAlmostFull", "instance": instance, "mountpoint": "/", "severity": "warning"}
+    annotations = {"summary": f"The disk of {instance} is almost full (an exercise)"}
+    group = {"alertname": labels["alertname"]}
+    return {
+        "version": "4",
+        "groupKey": '{}:{alertname="DiskAlmostFull"}',
+        "status": "firing",
+        "receiver": "exercise",
+        "groupLabels": group,
+        "commonLabels": labels,
+        "commonAnnotations": annotations,
+        "externalURL": "",
+        "alerts": [
+            {
+                "status": "firing",
+                "labels": labels,
+                "annotations": annotations,
+                "startsAt": iso(now),
+                "fingerprint": digest(*labels.values())[:16],
+            }
+        ],
+    }
+
+
+def _continued(continues: Counted) -> str:
+    waits = f"{continues.waiting} waiting for a decision" if continues.waiting else "none waiting for a decision"
+    plural = "" if continues.live == 1 else "s"
+    return f"continued: {continues.live} open case{plural}, {waits}"
+
+
+def _alerts(settings: Settings) -> str:
+    if settings.alerts.token is not None:
+        return "accepted with the [alerts] token"
+    return "accepted from this machine only, as no [alerts] token is set"
+
+
+def _api(settings: Settings, db: Path) -> str:
+    if settings.api.token is not None:
+        return "with the [api] token"
+    return f"with the token in {first_start.token_file(db).absolute()}"

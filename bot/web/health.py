@@ -1,0 +1,93 @@
+"""`GET /healthz`, `/readyz` and `/metrics`: whether the process lives, and whether each part of it can work."""
+
+import asyncio
+import os
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import JsonValue
+from starlette.responses import Response
+
+from bot.app import Service
+from bot.web.answers import RETRY_AFTER_S, Json
+from bot.web.metrics import Metrics, numbers
+from bot.web.state import Served, metrics_of
+from casestore.errors import StoreError
+from casestore.tx import Tx
+
+router = APIRouter(include_in_schema=False)
+
+_TIMEOUT_S = 2.0
+
+
+@router.api_route("/healthz", methods=["GET", "HEAD"])
+async def healthz() -> Json:
+    """The process lives and its loop turns."""
+    return Json({"alive": True})
+
+
+@router.api_route("/readyz", methods=["GET", "HEAD"])
+async def readyz(service: Served) -> Json:
+    """Each part, and whether all of them can work; 503 where one cannot."""
+    parts = await _parts(service)
+    ready = not any(parts.values())
+    told: dict[str, JsonValue] = {
+        name: {"ok": True} if why is None else {"ok": False, "why": why} for name, why in parts.items()
+    }
+    headers = None if ready else {"Retry-After": str(RETRY_AFTER_S)}
+    return Json({"ready": ready, "parts": told}, 200 if ready else 503, headers)
+
+
+@router.get("/metrics")
+async def metrics(service: Served, counters: Annotated[Metrics, Depends(metrics_of)]) -> Response:
+    """What Prometheus scrapes."""
+    try:
+        counted = await service.store.read(numbers)
+    except StoreError:
+        counted = None
+    text = counters.text(counted, healthy=service.store.healthy, working=service.engine.working)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)
+
+
+async def _parts(service: Service) -> dict[str, str | None]:
+    """Every part, with what is wrong with it; None where nothing is."""
+    found = {
+        "store": await _store(service),
+        "engine": _task("engine"),
+        "delivery": _task("delivery"),
+        "schedule": None if service.schedule.ticking else "it has stopped; restart the service",
+        "model": service.conductor.model_refused,
+    }
+    for name, channel in service.channels.items():
+        refused = service.delivery.refused.get(name)
+        found[f"channel.{name}"] = refused if refused or channel.connected else "it is not connected"
+    return found
+
+
+async def _store(service: Service) -> str | None:
+    if not os.access(service.store.path.absolute().parent, os.W_OK):
+        return "the folder of the database cannot be written to"
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            await service.store.write(put_and_take)
+    except TimeoutError:
+        return f"it did not answer within {_TIMEOUT_S:g} s"
+    except StoreError as error:
+        return str(error)
+    return None
+
+
+def put_and_take(tx: Tx) -> None:
+    """A row that is put in and taken out again: nothing is changed, and still it has to be written, and synced.
+
+    An UPDATE that changes no byte would not do: SQLite leaves the page alone then, and a full disk is not noticed.
+    """
+    tx.run("INSERT INTO positions (address, last_seen) VALUES ('readyz', '')")
+    tx.run("DELETE FROM positions WHERE address = 'readyz'")
+
+
+def _task(name: str) -> str | None:
+    """The parts that run for as long as the service does are tasks of these names (`bot.app`)."""
+    running = any(task.get_name() == name and not task.done() for task in asyncio.all_tasks())
+    return None if running else "it has ended; see the log, and restart the service"
