@@ -70,8 +70,9 @@ class _Window:
         before_fence = self._before_whole_fence(reach)
         if before_fence is not None:
             return before_fence
-        for acceptable in (self._tidy, self._clean):
-            for end in self._candidates(reach):
+        far = self.widest + _CLUSTER  # so far back no end of a line looks like a fence
+        for acceptable, back in ((self._tidy, _CLUSTER), (self._clean, _CLUSTER), (self._fair, far)):
+            for end in self._candidates(reach, back):
                 if acceptable(end):
                     return end
         return reach
@@ -121,14 +122,15 @@ class _Window:
             return start
         return None
 
-    def _candidates(self, reach: int) -> Iterator[int]:
+    def _candidates(self, reach: int, back: int) -> Iterator[int]:
         for separator in ("\n\n", "\n", " "):
             found = self.text.rfind(separator, 0, reach)
             while found + len(separator) > max(reach // 2, 1):
                 yield found + len(separator)
                 found = self.text.rfind(separator, 0, found + len(separator) - 1)
-        lowest = max(1, reach - self.widest - _CLUSTER)
+        lowest = max(1, reach - back)
         yield from (end for end in range(reach, lowest - 1, -1) if not self._together(end))
+        yield from (start for start in reversed(self.starts) if 0 < start < reach)
         yield from range(reach, lowest - 1, -1)
 
     def _tidy(self, end: int) -> bool:
@@ -140,6 +142,13 @@ class _Window:
 
     def _clean(self, end: int) -> bool:
         """Whether every fence stays one, and nothing else becomes one, when the text is cut at `end`."""
+        return self._keeps_fences(end, len(self.text))
+
+    def _fair(self, end: int) -> bool:
+        """The same but for lines too long to be taken for fences."""
+        return self._keeps_fences(end, self.widest)
+
+    def _keeps_fences(self, end: int, widest: int) -> bool:
         if not self._fits(end):
             return False
         line = self._line(end)
@@ -148,12 +157,12 @@ class _Window:
             return True
         whole = self.text[start:stop].rstrip("\n")
         parts = (whole, self.text[start:end], self.text[end:stop].rstrip("\n"))
-        return not any(is_fence(part, self.widest) for part in parts)
+        return not any(is_fence(part, widest) for part in parts)
 
     def _together(self, end: int) -> bool:
         """Whether the characters around `end` make one sign."""
         before, after = self.text[end - 1], self.text[end]
-        if before == _JOINER or _continues(after):
+        if before == _JOINER or _continues(after) or (before == after and before in "`~"):
             return True
         if _is_regional(before) and _is_regional(after):
             first = end

@@ -54,6 +54,14 @@ async def test_a_line_with_a_slash_is_a_command_and_its_answer_is_printed(consol
     assert console.shown() == ["done: /consent yes"]
 
 
+async def test_an_answer_to_a_command_does_not_act_on_the_terminal(console: ConsoleRig) -> None:
+    await console.channel.start(console.receiver)
+    console.types(b"/title \x1b]0;owned\x07\n")
+    await console.receiver.until_commanded(1)
+    await asyncio.sleep(0)
+    assert console.shown() == ["done: /title ⟨U+001B⟩]0;owned⟨U+0007⟩"]
+
+
 async def test_a_path_with_a_blank_before_it_is_no_command(console: ConsoleRig) -> None:
     await console.channel.start(console.receiver)
     await console.says(" /var/lib is full")
@@ -93,6 +101,13 @@ async def test_lines_pasted_at_once_all_arrive_even_across_a_stop(console: Conso
     assert [inbound.text for inbound in console.receiver.stored] == ["one", "two"]
 
 
+async def test_a_stopped_channel_no_longer_watches_the_terminal(console: ConsoleRig) -> None:
+    await console.channel.start(console.receiver)
+    await console.says("hello")
+    await console.channel.stop()
+    assert not asyncio.get_running_loop().remove_reader(console.source.fileno())
+
+
 async def test_the_end_of_the_input_ends_the_conversation_after_the_last_line(console: ConsoleRig) -> None:
     await console.channel.start(console.receiver)
     console.types(b"hello\nno line feed")
@@ -127,6 +142,17 @@ async def test_no_input_at_all_ends_at_once() -> None:
 
 async def test_a_stream_without_a_file_descriptor_is_read_as_it_is() -> None:
     assert await heard(io.StringIO("one\ntwo")) == ["one", "two"]
+
+
+class Broken(io.StringIO):
+    """A terminal whose line has gone dead."""
+
+    def read(self, size: int | None = -1, /) -> str:
+        raise OSError(5, "Input/output error")
+
+
+async def test_input_that_fails_is_input_that_has_ended() -> None:
+    assert await heard(Broken()) == []
 
 
 async def test_input_that_was_closed_is_input_that_has_ended() -> None:

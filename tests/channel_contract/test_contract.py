@@ -19,6 +19,7 @@ def outbound(rig: Rig, content: Content, nonce: str = "1", *, possible_duplicate
 
 async def test_is_connected_between_start_and_stop_and_either_may_come_twice(rig: Rig) -> None:
     assert not rig.channel.connected
+    before = asyncio.all_tasks()
     for _ in range(2):
         await rig.channel.start(rig.receiver)
         await rig.channel.start(rig.receiver)
@@ -26,6 +27,7 @@ async def test_is_connected_between_start_and_stop_and_either_may_come_twice(rig
         await rig.channel.stop()
         await rig.channel.stop()
         assert not rig.channel.connected
+        assert asyncio.all_tasks() == before
 
 
 async def test_its_name_is_the_channel_of_its_addresses_and_has_a_style(rig: Rig) -> None:

@@ -27,7 +27,13 @@ STYLED = st.sampled_from([PLAIN, UNITS, ENTITIES, *STYLES.values()])
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
 FLAG = "🇩🇪"
 
+# Long lines with marks in the middle: a cut before or inside such a mark could make a fence of it.
+LONG_LINES = st.lists(
+    st.sampled_from([" ", "```", " ```", "``` ", "~~~", " ~~~~", "`", "word ", "xxxxxxxxxxxxxxxx", "🔥", "&"]),
+    max_size=25,
+).map("".join)
 LINES = st.one_of(
+    LONG_LINES,
     st.sampled_from(
         ["", "", "```", "```", "```py", "~~~", "~~~~", "  ```sh", "`````", "``` a`b", "a ```", " ~~~ x", "``"]
     ),
@@ -54,7 +60,7 @@ def open_at_the_end(piece: str, longest: int) -> str | None:
 
 
 @given(STYLED, MARKDOWN | ANYTHING | FENCES)
-@settings(max_examples=600)
+@settings(max_examples=300)
 @example(UNITS, "🔥" * 100)
 @example(UNITS, "`" * 500)
 @example(UNITS, " \n" * 500)
@@ -67,7 +73,7 @@ def test_no_piece_is_over_the_limit_or_blank(style: Style, text: str) -> None:
 
 
 @given(STYLED, MARKDOWN | ANYTHING | FENCES)
-@settings(max_examples=600)
+@settings(max_examples=300)
 def test_the_bodies_add_up_to_the_text_and_only_blank_pieces_are_left_out(style: Style, text: str) -> None:
     whole = prepared(style, text)
     cuts = list(cut(style, whole))
@@ -80,14 +86,14 @@ def test_the_bodies_add_up_to_the_text_and_only_blank_pieces_are_left_out(style:
 
 
 @given(st.sampled_from([PLAIN, UNITS, ENTITIES]), MARKDOWN | FENCES)
-@settings(max_examples=2000)
+@settings(max_examples=500)
 def test_every_fence_is_closed_in_the_piece_it_is_opened_in(style: Style, text: str) -> None:
     for piece in pieces(style, text):
         assert open_at_the_end(piece, style.limit // 4) is None
 
 
 @given(st.sampled_from([PLAIN, UNITS, ENTITIES]), MARKDOWN | FENCES)
-@settings(max_examples=2000)
+@settings(max_examples=500)
 def test_what_is_code_stays_code_and_what_is_not_does_not_become_code(style: Style, text: str) -> None:
     """Each body's characters, by whether they stand in a fence: the same in the pieces as in the whole."""
 
@@ -138,6 +144,12 @@ def test_length_is_measured_after_escaping_and_no_entity_is_cut(ampersands: int,
     assert all(re.fullmatch(r"(?:&amp;)+", part) for part in parts)
 
 
+@pytest.mark.parametrize("shift", range(5))
+def test_no_entity_is_cut_wherever_it_stands(shift: int) -> None:
+    parts = pieces(ENTITIES, "x" * shift + "<&" * 100)
+    assert all(re.fullmatch(r"x*(?:&amp;|&lt;)+", part) for part in parts)
+
+
 @pytest.mark.parametrize(("emoji", "count"), [(999, 1), (1000, 1), (1001, 2)])
 def test_an_emoji_is_two_units_and_is_never_cut_in_two(emoji: int, count: int) -> None:
     parts = pieces(DISCORD_LIKE, "🔥" * emoji)
@@ -162,7 +174,7 @@ def test_a_sign_made_of_several_characters_is_not_cut(sign: str, shift: int) -> 
 @pytest.mark.parametrize(
     ("text", "first"),
     [
-        ("a" * 40 + "\n\n" + "b b " * 20, "a" * 40 + "\n\n"),
+        ("a" * 40 + "\n\nb\nc d" + "e" * 60, "a" * 40 + "\n\n"),
         ("a a " * 10 + "\n" + "b b " * 20, "a a " * 10 + "\n"),
         ("a" * 50 + " " + "b" * 50, "a" * 50 + " "),
         ("a" * 10 + "\n\n" + "b" * 100, "a" * 10 + "\n\n" + "b" * 48),
@@ -196,8 +208,28 @@ def test_a_fence_of_another_mark_inside_a_fence_is_code() -> None:
 
 
 def test_backquotes_in_the_middle_of_a_line_do_not_become_a_fence_by_a_cut() -> None:
-    text = "a" * 40 + " ```" + "b" * 14 + " " + "c" * 30
-    assert not any(part.startswith("```") for part in pieces(PLAIN, text))
+    for text in ("a" * 50 + " ```" + "b" * 30, "a" * 58 + "```" + "b" * 9, "a" * 50 + " ~~~ b b ~~~" + "c" * 9):
+        assert not any(part.startswith(("```", "~~~")) for part in pieces(PLAIN, text))
+
+
+def test_a_line_that_is_no_fence_only_because_of_its_end_is_not_cut_into_one() -> None:
+    assert pieces(PLAIN, "a" * 20 + "\n``` " + "b " * 22 + "`" + "c" * 30)[0] == "a" * 20 + "\n"
+
+
+def test_a_line_that_opens_a_fence_is_not_cut() -> None:
+    parts = pieces(PLAIN, "a" * 49 + "\n``` b c d e f g\n" + "x = 1\n" * 20 + "```")
+    assert parts[0] == "a" * 49 + "\n"
+    assert all(part.startswith("``` b c d e f g\nx = 1") for part in parts[1:])
+
+
+def test_a_long_fence_does_not_begin_at_the_end_of_a_piece() -> None:
+    parts = pieces(PLAIN, "a " * 22 + "\n```\n" + "x = 1\n" * 20 + "```")
+    assert parts[0] == "a " * 22 + "\n"
+
+
+def test_a_fence_is_not_opened_again_only_to_be_closed() -> None:
+    parts = pieces(PLAIN, "```\n" + "x" * 52 + "\n```\nAnd more, so that it is too much for one.")
+    assert not any("```\n```" in part for part in parts)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n", " \n\t" * 500])
