@@ -86,7 +86,7 @@ def read(messages: Sequence[ModelMessage]) -> Stimulus | UnderWay:
     meanwhile = False
     for earlier, following in reversed(exchanges):
         here = _note(earlier)
-        if here is None or (here.book, here.digest, here.turn) != (note.book, note.digest, note.turn):
+        if here is None or (here.book, here.digest) != (note.book, note.digest):
             break
         if not _goes_on(here, earlier, following):
             break

@@ -131,6 +131,8 @@ async def test_a_message_after_a_hand_over_is_answered_and_not_taken_for_its_res
     assert calls(await talk.ask())[0][0] == ending
     talk.give(Result(), said=["Kim (requester): restart it"])
     assert calls(await talk.ask()) == [("look.one", {"at": "none"}), ("look.two", {})]
+    talk.give(Result({"size": 1}), Result("two"))
+    assert words(await talk.ask()) == "It was 1, two said two."  # nothing of the turn before
 
 
 async def test_where_requests_name_their_turn_that_alone_decides(talk: Talk) -> None:
@@ -230,6 +232,12 @@ async def test_a_resolved_alert_starts_no_work(talk: Talk) -> None:
     response = await talk.ask()
     assert calls(response) == []
     assert words(response) == "The alert has resolved. I did nothing."
+
+
+@pytest.mark.parametrize("name", ["StuckAgain", "NotStuck", "stuck", ""])
+async def test_a_label_has_to_fit_as_a_whole(talk: Talk, name: str) -> None:
+    talk.hear(alerts=[alert(alertname=name)])
+    assert calls(await talk.ask())[0][0] == "case.hand_off"
 
 
 async def test_the_firing_one_of_several_alerts_is_worked(talk: Talk) -> None:

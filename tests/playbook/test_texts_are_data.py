@@ -41,6 +41,7 @@ async def test_whatever_a_label_holds_only_the_playbooks_calls_are_made(
     response = await talk.ask()
     while made := calls(response):
         assert {one for one, _ in made} <= {*OFFERED} - {"host.restart_service", "host.clear_cache"}
+        assert all(len(str(args)) < 3000 for _, args in made)
         talk.give(*[
             await really(tools, one, args) if one.startswith("host.") else Result() for one, args in made
         ])  # fmt: skip
@@ -109,3 +110,8 @@ def test_doubled_braces_are_braces() -> None:
 
 def test_numbers_are_written_as_people_write_them() -> None:
     assert write(["{a.x} {a.y} {a.z}"], {"a": {"x": 94.0, "y": 2.5, "z": 3}}) == "94 2.5 3"
+
+
+def test_a_long_value_in_a_sentence_is_cut_and_says_so() -> None:
+    assert shown("x" * 300) == "x" * 300
+    assert shown("x" * 301) == "x" * 300 + "…"
