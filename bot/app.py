@@ -20,6 +20,7 @@ from bot.receiver import Receiver
 from bot.schedule import Schedule
 from bot.settings import Settings
 from bot.toolkit import toolbox
+from bot.watch import watch
 from casestore.db import Store
 from casestore.locks import ServiceLock
 from casestore.migrate import open_store
@@ -144,6 +145,7 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
     tasks = [
         asyncio.create_task(service.engine.run(), name="engine"),
         asyncio.create_task(service.delivery.run(), name="delivery"),
+        asyncio.create_task(watch(service.store, service.engine, service.delivery), name="watch"),
     ]
     service.schedule.start()
     try:

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from bot import paraphrase, results, speech
 from bot.desk import Desk
 from bot.instruct import Ended
-from casestore import cases, gates, leases, runs, trail, turns
+from bot.results import ResultKind
+from casestore import cases, gates, leases, runs, steps, trail, turns
 from casestore.canonical import decode
-from casestore.models import Step
-from casestore.states import GateKind, GateState, OnExpiry, Outcome, Provenance, StepState, WaitingOn
+from casestore.models import Step, TurnId
+from casestore.states import GateKind, GateState, OnExpiry, Outcome, Provenance, StepState, Tier, WaitingOn
 from casestore.turns import Begun
 from casestore.tx import Tx
 
@@ -58,14 +59,17 @@ def hand_off(
 ) -> Ended:  # fmt: skip
     """Give the case to an operator, with a note: never an endless loop. What still waits is not asked (R7)."""
     close_calls(tx, now, begun.turn.id, f"handed to an operator: {why}")
-    speech.say(tx, now, begun.case.id, f"I am handing {begun.case.label} to an operator: {why}.")
+    speech.say(tx, now, begun.case.id, f"I am handing {begun.case.label} to an operator: {why.rstrip('.')}.")
     turns.settle(tx, now, begun.turn.id)
     cases.wait(tx, now, begun.case.id, WaitingOn.OPERATOR)
     return _end(tx, now, begun, outcome, why, error=error, escalated=True)
 
 
-def close_calls(tx: Tx, now: int, turn_id: TurnId, why: str) -> None:
-    """A turn ends with calls that have no result: each gets its one, which says what is known (R7, R14)."""
+def close_calls(tx: Tx, now: int, turn_id: TurnId, why: str, *, in_flight: bool = False) -> None:
+    """A turn ends with calls that have no result: each gets its one, which says what is known (R7, R14).
+
+    `in_flight`: also those that are being made, as far as anybody knows; only once they cannot come back any more.
+    """
     newest = {(step.model_step, step.position): step for step in steps.of_turn(tx, turn_id) if step.kind == "tool"}
     for step in newest.values():
         match step.state:
@@ -73,9 +77,9 @@ def close_calls(tx: Tx, now: int, turn_id: TurnId, why: str) -> None:
                 steps.refuse(tx, now, None, step, results.not_asked(why).stored(), why=ResultKind.NOT_ASKED)
             case StepState.UNKNOWN:
                 steps.leave_unknown(tx, step, results.left_unknown(why).stored())
-            case StepState.STARTED if step.tier is Tier.READ_ONLY:
+            case StepState.STARTED if in_flight and step.tier is Tier.READ_ONLY:
                 steps.finish_tool(tx, now, step.id, ok=False, result=results.failed(f"cut off: {why}").stored())
-            case StepState.STARTED:
+            case StepState.STARTED if in_flight:
                 steps.mark_unknown(tx, now, step)
                 steps.leave_unknown(tx, step, results.left_unknown(why).stored())
             case _:
@@ -95,9 +99,10 @@ def put_off(tx: Tx, now: int, begun: Begun, why: str, *, until: int, error: str)
 
 
 def _end(
-    tx: Tx, now: int, begun: Begun, outcome: Outcome, stop_reason: str, *, error: str | None = None
+    tx: Tx, now: int, begun: Begun, outcome: Outcome, stop_reason: str, *, error: str | None = None,
+    escalated: bool = False,
 ) -> Ended:  # fmt: skip
-    runs.end(tx, now, begun.run.id, outcome, stop_reason=stop_reason, error=error)
+    runs.end(tx, now, begun.run.id, outcome, stop_reason=stop_reason, error=error, escalated=escalated)
     cases.write_paraphrase(tx, begun.case.id, paraphrase.of_case(tx, begun.case.id))
     head = str(trail.head(tx, begun.case.id))
     return Ended(begun.run.id, outcome, more=leases.has_work(tx, begun.case.id), head=head)

@@ -36,7 +36,7 @@ def principals_of_first_start(tx: Tx, now: int, tenant: str) -> None:
 
 def demo_cache(db: Path) -> Path:
     """The practice cache of a file: a folder beside it."""
-    return beside(db.absolute(), ".demo-cache")
+    return beside(db.resolve(), ".demo-cache")
 
 
 def fill_demo_cache(db: Path) -> Path:

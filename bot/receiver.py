@@ -75,7 +75,7 @@ def _press(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str:
     try:
         reply = gating.decide(tx, now, who, press.gate_id, decision, zone)
     except NotFound:
-        return _STRANGER if not who.is_operator else f"There is no gate {press.gate_id} here any more."
+        return f"There is no gate {press.gate_id} here that you may decide."
     # a copy we did not know is registered, and edited to what it should show (R28)
     outbox.remember_card(
         tx, now, reply.gate.case_id, reply.gate.id, str(press.address), press.platform_id, shown="pressed"

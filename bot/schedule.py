@@ -1,5 +1,6 @@
 """The schedule: ticks only. Each runs transactions over the truth that may be run at any time, and twice."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, tzinfo
@@ -36,7 +37,6 @@ class Schedule:
     def start(self) -> None:
         """Begin to tick; every tick comes once at once, for what fell due while nobody ran."""
         for seconds, tick in (
-            (0.5, self._notice_others),
             (5, self._expire_and_remind),
             (15, self._wake),
             (30, self._checkpoint),
@@ -61,13 +61,12 @@ class Schedule:
     async def _guarded(self, tick: Callable[[], Awaitable[None]]) -> None:
         try:
             await tick()
+        except asyncio.CancelledError:
+            return  # cut off by `stop`; handed on, the scheduler would report it as a failure
         except StoreError as error:
             log.warning("tick.failed", extra={"fields": {"tick": tick.__name__, "error": str(error)}})
-
-    async def _notice_others(self) -> None:
-        """What another process committed is noticed within half a second (design, "Several processes")."""
-        if await self._store.changed_elsewhere():
-            self._wake_both()
+        except Exception:  # the next tick may succeed; nothing else depends on this one
+            log.exception("tick.raised", extra={"fields": {"tick": tick.__name__}})
 
     async def _expire_and_remind(self) -> None:
         now = self._clock.now()

@@ -15,7 +15,10 @@ from bot.tools.host import host_tools
 
 def toolbox(settings: Settings, caches: Mapping[str, Path], now: Callable[[], int]) -> Toolbox:
     """Every tool by name. Raises `SettingsError` for a setting about a tool that is not there, or that cannot be."""
-    declared = {tool.name: tool for tool in (*case_tools(), *host_tools(caches, settings.host.log_dirs, now=now))}
+    try:
+        declared = {tool.name: tool for tool in (*case_tools(), *host_tools(caches, settings.host.log_dirs, now=now))}
+    except BadDeclaration as error:
+        raise SettingsError(f"[host] {error}") from None
     for name in settings.tools:
         if name not in declared:
             near = difflib.get_close_matches(name, declared, 1)

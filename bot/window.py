@@ -1,9 +1,10 @@
 """The window: what the model is sent, read bounded from the store, rebuilt byte for byte from it (R17, R19)."""
 
-from collections import OrderedDict
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import cast
 
 from pydantic_ai.messages import (
     ModelMessage,
@@ -14,6 +15,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_core import PydanticSerializationError
 
 from bot.results import CallResult
 from bot.tools.declare import wire
@@ -22,6 +24,7 @@ from casestore.canonical import digest, encode
 from casestore.models import CaseId, Message, Step, StepId, TranscriptRow, TurnId
 from casestore.transcript import Line
 from casestore.tx import Tx
+from channels.text import storable
 
 _PARSED_AT_MOST = 8192
 
@@ -67,7 +70,9 @@ def compose(tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int,
     if not parts:
         return False
     alerts = [part for message in said for part in message.body if part.get("type") == "alert"]
-    request = ModelRequest(parts, metadata={"alerts": alerts} if alerts else None)
+    # not sent to a provider; a playbook matches labels, and knows by the turn whether it is under way in it
+    metadata = {"turn": turn_id, **({"alerts": alerts} if alerts else {})}
+    request = ModelRequest(parts, metadata=metadata)
     seq = transcript.append(tx, case_id, turn_id, kind="request", message=dump(request))
     messages.bring_into_view(tx, said, seq)
     return True
@@ -87,31 +92,35 @@ def request_digest(prompt_version: str, rows: Sequence[Line | TranscriptRow]) ->
 
 
 class Reader:
-    """Turns transcript rows into model messages; parsed ones are kept, since a row never changes."""
+    """Turns transcript rows into model messages; parsed ones are kept, since a row never changes.
+
+    The oldest are let go first: a message is in the windows of the turns that follow it, and then in none.
+    """
 
     def __init__(self) -> None:
-        self._parsed: OrderedDict[tuple[CaseId, int], ModelMessage] = OrderedDict()
+        self._parsed: dict[tuple[CaseId, int], ModelMessage] = {}
 
     def messages(self, window: Window, instructions: str) -> list[ModelMessage]:
         """The messages of a window, the last with the instructions of the prompt."""
-        found = [self._message(row) for row in window.rows]
+        found = [self._parsed.get((row.case_id, row.seq)) or self._parse(row) for row in window.rows]
         if found and isinstance(found[-1], ModelRequest):
             found[-1] = replace(found[-1], instructions=instructions)
         return found
 
-    def _message(self, row: Line) -> ModelMessage:
-        key = (row.case_id, row.seq)
-        if (message := self._parsed.get(key)) is None:
-            message = self._parsed[key] = ModelMessagesTypeAdapter.validate_json(f"[{row.message}]")[0]
-        self._parsed.move_to_end(key)
-        if len(self._parsed) > _PARSED_AT_MOST:
-            self._parsed.popitem(last=False)
+    def _parse(self, row: Line) -> ModelMessage:
+        if len(self._parsed) >= _PARSED_AT_MOST:
+            del self._parsed[next(iter(self._parsed))]
+        message = self._parsed[row.case_id, row.seq] = ModelMessagesTypeAdapter.validate_json(f"[{row.message}]")[0]
         return message
 
 
 def dump(message: ModelMessage) -> str:
-    """A model message as it is stored."""
-    text = ModelMessagesTypeAdapter.dump_json([message], exclude_none=True).decode()
+    """A model message as it is stored; half a character, which UTF-8 does not know, as notation."""
+    try:
+        text = ModelMessagesTypeAdapter.dump_json([message], exclude_none=True).decode()
+    except PydanticSerializationError:
+        plain = cast("object", ModelMessagesTypeAdapter.dump_python([message], mode="json", exclude_none=True))
+        text = storable(json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
     return text[1:-1]
 
 

@@ -19,6 +19,8 @@ T = TypeVar("T")
 MOST_READERS = 4
 MOST_PER_COMMIT = 256
 LOCK_TIMEOUT_MS = 5_000
+GIVE_WAY_MS = 50
+"""How long a busy service holds back for another process that wants to write, which would else never get its turn."""
 
 
 class Store:
@@ -73,7 +75,10 @@ class Store:
 
     async def changed_elsewhere(self) -> bool:
         """Whether another connection has committed since the last time this was asked."""
-        version = await self._writer.call(self._data_version)
+        try:
+            version = await self._writer.call(self._data_version)
+        except sqlite3.Error as error:
+            raise translated(error) from None
         changed, self._seen_version = version != self._seen_version, version
         return changed
 
@@ -118,6 +123,8 @@ class Store:
                     future.set_exception(result.error)
 
     def _commit(self, jobs: list[Job]) -> list[Result]:
+        if self._serves:
+            self._lock.give_way(GIVE_WAY_MS)
         with nullcontext() if self._serves else self._lock.held(LOCK_TIMEOUT_MS):
             return commit_together(self._writer.raw, self._nonce, jobs)
 
