@@ -11,9 +11,9 @@ from bot import calls, endings, speech, window
 from bot.desk import Desk
 from bot.instruct import CallModel, Ended, Instruction, Lost, RunCalls
 from bot.results import CallResult, ResultKind
-from casestore import cases, leases, prompts, runs, steps, transcript, turns
+from casestore import cases, gates, leases, prompts, runs, steps, transcript, turns
 from casestore.models import CaseId, Step, StepId
-from casestore.states import Outcome, WaitingOn
+from casestore.states import GateKind, GateState, Outcome, Verb, WaitingOn
 from casestore.steps import ModelCall, Usage
 from casestore.turns import Begun
 from casestore.tx import Tx
@@ -66,7 +66,20 @@ def no_response(
 
 def finished(tx: Tx, now: int, step_id: StepId, result: CallResult) -> None:
     """Record how one of several calls ended, as soon as it has: a fact, whoever holds the case by now."""
-    steps.finish_tool(tx, now, step_id, ok=result.kind is ResultKind.OK, result=result.stored())
+    if steps.finish_tool(tx, now, step_id, ok=result.kind is ResultKind.OK, result=result.stored()):
+        turns.came_back(tx, steps.by_id(tx, step_id))
+        _no_longer_asked(tx, now, step_id)
+
+
+def _no_longer_asked(tx: Tx, now: int, step_id: StepId) -> None:
+    """A result that came late: nobody has to say any more whether it happened, and nobody may have it run again."""
+    gate = gates.of_step(tx, step_id, GateKind.OUTCOME)
+    if gate is None:
+        return
+    if gate.state is GateState.OPEN:
+        gates.withdraw(tx, now, gate, by="engine", reason="its result has come after all")
+    elif gate.state is GateState.APPROVED and gate.verb is Verb.RERUN:
+        gates.void(tx, now, gate, by="engine", reason="its result has come after all")
 
 
 def all_finished(
@@ -95,7 +108,7 @@ def put_off(tx: Tx, now: int, desk: Desk, begun: Begun, why: str, error: str, *,
         return _lost(tx, now, begun)
     if begun.turn.attempts >= desk.settings.limits.attempts:
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR, error=error))
-    if begun.turn.attempts == 1:
+    if not runs.ended_so(tx, begun.turn.id, Outcome.ERROR, why):  # said once, however often it is tried
         speech.say(tx, now, begun.case.id, f"{why[0].upper()}{why[1:]}. Your message is stored; I try again by myself.")
     return _next(tx, now, desk, begun, endings.put_off(tx, now, begun, why, until=until, error=error))
 
@@ -109,17 +122,15 @@ def advance(tx: Tx, now: int, desk: Desk, begun: Begun, text: str | None = None)
     born = steps.of_response(tx, last.id)
     if not born:
         return _final(tx, now, desk, begun, last, words)
-    if begun.run.tool_calls > desk.settings.limits.tool_calls:
-        return _next(
-            tx,
-            now,
-            desk,
-            begun,
-            endings.hand_off(tx, now, begun, "too many tool calls in one run", outcome=Outcome.LIMIT),
-        )
+    if last.finish_reason == "content_filter":  # what it was about to do is not done either
+        endings.close_calls(tx, now, begun.turn.id, "the model refused")
+        return _final(tx, now, desk, begun, last, words)
     worked = calls.work(tx, now, desk, begun, born, because=words)
     if worked.to_run:
         return RunCalls(begun, worked.to_run)
+    if worked.too_many:
+        why = "too many tool calls in one run"
+        return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.LIMIT))
     if worked.ask is not None:
         return _next(tx, now, desk, begun, endings.park(tx, now, begun, worked.ask))
     return _all_have_results(tx, now, desk, begun, steps.of_response(tx, last.id), words)
@@ -182,6 +193,8 @@ def _first(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
     if endings.too_many_attempts(desk, begun):
         why = f"it was attempted {begun.turn.attempts - 1} times without an answer"
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR))
+    if begun.turn.attempts == 1 and (earlier := turns.before(tx, begun.turn)) is not None:
+        endings.close_calls(tx, now, earlier, "the case was taken on before it came back", in_flight=True)
     runs.set_prompt(
         tx, begun.run.id,
         prompts.keep(tx, now, text=desk.prompt.text, tools=desk.prompt.tools, label=desk.prompt.label),

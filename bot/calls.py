@@ -13,7 +13,7 @@ from bot.instruct import ToRun
 from bot.results import CallResult, ResultKind
 from bot.scene import Scene
 from bot.tools.declare import BadArguments, Tool, ToolFailed
-from casestore import cases, gates, principals, spending, steps
+from casestore import cases, gates, principals, runs, spending, steps
 from casestore.canonical import decode, encode
 from casestore.errors import MoveRefused
 from casestore.models import Gate, Step, StepId
@@ -34,6 +34,8 @@ class Worked:
 
     to_run: tuple[ToRun, ...] = ()
     ask: gates.Asking | None = None
+    too_many: bool = False
+    """The run may make no more calls, and some still wait."""
 
 
 def work(tx: Tx, now: int, desk: Desk, begun: Begun, calls: Sequence[Step], because: str) -> Worked:
@@ -46,7 +48,7 @@ def work(tx: Tx, now: int, desk: Desk, begun: Begun, calls: Sequence[Step], beca
             worker.take(step)
     if worker.to_run:
         return Worked(to_run=tuple(worker.to_run))
-    return Worked(ask=worker.ask)
+    return Worked(ask=worker.ask, too_many=worker.too_many)
 
 
 class _Worker:
@@ -56,6 +58,8 @@ class _Worker:
         self.tx, self.now, self.desk, self.begun, self.because = tx, now, desk, begun, because
         self.to_run: list[ToRun] = []
         self.ask: gates.Asking | None = None
+        self.too_many = False
+        self._may_start = desk.settings.limits.tool_calls - runs.by_id(tx, begun.run.id).tool_calls
         self._gated_before = False
         self._effect_under_way = False
         self._rest_refused: str | None = None
@@ -78,7 +82,7 @@ class _Worker:
 
     def _waiting_call(self, step: Step) -> None:
         tool = self.desk.toolbox.get(step.tool or "")
-        if tool is None or tool not in self.desk.toolbox.offered:
+        if tool is None or tool not in self.desk.toolbox.offered or not step.tool_version:
             known = ", ".join(t.wire_name for t in self.desk.toolbox.offered)
             self._refuse(step, CallResult(ResultKind.INVALID, f"there is no tool {step.tool}; there are: {known}"))
             return
@@ -115,17 +119,20 @@ class _Worker:
                 self._refuse(step, CallResult(ResultKind.REFUSED, why))
             case policy.Ask():
                 self._to_be_asked(step, tool, args, verdict)
+            case policy.Free() if (unknown := steps.attempt_before(self.tx, step)) is not None:
+                # never again by itself: the answer that let it be run again does not stand any more (R14)
+                self._to_be_asked(step, tool, args, policy.Ask(GateKind.APPROVAL, key, unknown))
             case policy.Free():
                 self._free(step, tool, args, key)
 
     def _to_be_asked(self, step: Step, tool: Tool, args: dict[str, object], ask: policy.Ask) -> None:
+        if cases.by_id(self.tx, self.begun.case.id).state is not CaseState.IN_PROGRESS:
+            self._refuse(step, results.not_asked("the case is not in progress any more"))
+            return
         self._waiting.append(step)
         if self._gated_before:
             return  # its turn comes when the one before it is decided
         self._gated_before = True
-        if cases.by_id(self.tx, self.begun.case.id).state is not CaseState.IN_PROGRESS:
-            self._refuse(step, results.not_asked("the case is not in progress any more"))
-            return
         self.ask = gates.Asking(
             kind=ask.kind, step=step, tool_version=tool.version, reversible=tool.reversible,
             statement=statement.of_call(tool, args, consent=ask.kind is GateKind.CONSENT), because=self.because,
@@ -135,12 +142,13 @@ class _Worker:
         )  # fmt: skip
 
     def _free(self, step: Step, tool: Tool, args: dict[str, object], effect_key: str | None) -> None:
-        if tool.tier is not Tier.READ_ONLY:
-            if self._gated_before or self._effect_under_way:
-                self._waiting.append(step)
-                return  # an effect waits behind the gate before it, and behind another effect
-            if tool.apply is None:
-                self._effect_under_way = True
+        if tool.tier is not Tier.READ_ONLY and (self._gated_before or self._effect_under_way):
+            self._waiting.append(step)
+            return  # an effect waits behind the gate before it, and behind another effect
+        if not self._may_start_another(step):
+            return
+        if tool.tier is not Tier.READ_ONLY and tool.apply is None:
+            self._effect_under_way = True
         steps.start_tool(
             self.tx, self.now, self.begun.lease, self.begun.run.id, step,
             deadline=self.now + tool.timeout_ms + _MARGIN_MS, effect_key=effect_key,
@@ -152,6 +160,8 @@ class _Worker:
         if self._effect_under_way:
             self._waiting.append(step)
             return
+        if not self._may_start_another(step):
+            return
         spent = spending.spend(
             self.tx, self.now, self.begun.lease, self.begun.run.id, gate, tool_version=tool.version,
             deadline=self.now + tool.timeout_ms + _MARGIN_MS,
@@ -159,11 +169,19 @@ class _Worker:
         )  # fmt: skip
         match spent:
             case Spent(started, args):
-                self._gated_before = True
-                self._effect_under_way = tool.apply is None
+                self._gated_before = self._effect_under_way = tool.apply is None
                 self._make(started, tool, args)
             case NotSpent():
                 self._not_spent(step, spent)
+
+    def _may_start_another(self, step: Step) -> bool:
+        """Whether the run's limit of calls leaves room for one more; if not, this one stays waiting."""
+        if self._may_start <= 0:
+            self.too_many = True
+            self._waiting.append(step)
+            return False
+        self._may_start -= 1
+        return True
 
     def _not_spent(self, step: Step, why: NotSpent) -> None:
         """The gate is void now: the call, by its newest attempt, is judged and asked anew, or not run at all."""
@@ -172,6 +190,8 @@ class _Worker:
         )
         if why in spending.ASK_ANEW:
             self._waiting_call(newest)
+        elif newest.id != step.id:  # a further attempt, of a call of which nobody knows what became of it
+            self._refuse(newest, results.left_unknown(f"it was not run again: {why}"))
         else:
             self._refuse(newest, results.withdrawn(str(why)))
 
@@ -212,6 +232,9 @@ class _Worker:
             steps.settle_unknown(
                 self.tx, self.now, step, happened=happened, result=told.stored(), actor=statement.decider(self.tx, gate)
             )  # fmt: skip
+        elif gate.state in (GateState.WITHDRAWN, GateState.VOID):
+            steps.leave_unknown(self.tx, step, results.left_unknown("the question was withdrawn").stored())
+            self.stop_the_rest("the call before it was withdrawn")
         else:
             self._left_unknown(step, "nobody could say")
 
@@ -223,8 +246,7 @@ class _Worker:
             self._spend(step, tool, gate)
 
     def _left_unknown(self, step: Step, why: str) -> None:
-        result = CallResult(ResultKind.UNKNOWN, f"it is not known whether this was done: {why}")
-        steps.leave_unknown(self.tx, step, result.stored())
+        steps.leave_unknown(self.tx, step, results.left_unknown(why).stored())
         self.stop_the_rest(_HANDED_OFF.format(f"it is not known whether {step.tool} was done"))
 
     def _ask_outcome(self, step: Step) -> None:
@@ -232,6 +254,9 @@ class _Worker:
         if self._gated_before:
             return
         self._gated_before = True
+        case = cases.by_id(self.tx, self.begun.case.id)
+        if case.state is CaseState.RESOLVED:  # resolved in the same breath; but nothing is, before this is known
+            cases.begin(self.tx, self.now, case, actor="engine")
         self.ask = gates.Asking(
             kind=GateKind.OUTCOME, step=step, tool_version=step.tool_version or "", reversible=False,
             statement=statement.of_unknown(step, self.desk.toolbox.get(step.tool or "")), because="",
@@ -249,7 +274,11 @@ class _Worker:
         )  # fmt: skip
 
     def _refuse(self, step: Step, result: CallResult) -> None:
+        """A call that is not made, and with it the approval it may have had (R9)."""
         steps.refuse(self.tx, self.now, self.begun.run.id, step, result.stored(), why=result.kind)
+        approved = gates.of_step(self.tx, step.id, GateKind.APPROVAL)
+        if approved is not None and approved.state is GateState.APPROVED:
+            gates.void(self.tx, self.now, approved, by="engine", reason=str(result.content))
 
 
 def journal(
@@ -280,9 +309,10 @@ def _arguments(tool: Tool | None, raw: str | Mapping[str, object] | None) -> str
     if isinstance(raw, str) or raw is None:
         return encode({_RAW: raw or ""})
     try:
-        return encode(dict(raw))
-    except ValueError:  # NaN and the like, which JSON does not know
+        args = encode(dict(raw))
+    except (ValueError, TypeError, RecursionError):  # NaN and the like, which JSON does not know
         return encode({_RAW: str(dict(raw))})
+    return encode({_RAW: args}) if _RAW in raw else args
 
 
 def _as_written(args: dict[str, object]) -> str | dict[str, object]:

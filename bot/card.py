@@ -1,5 +1,4 @@
-"""The card of a gate, made from datetime import tzinfo
-from its row at the moment it is shown (R28; the contract is `card.md`)."""
+"""The card of a gate, made from its row at the moment it is shown (R28)."""
 
 from datetime import tzinfo
 

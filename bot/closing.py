@@ -1,7 +1,7 @@
 """Resolving, closing, cancelling and reopening a case from outside the assistant (R2)."""
 
-from bot import paraphrase, speech, takeover
-from casestore import cases, leases, turns
+from bot import endings, paraphrase, speech, takeover
+from casestore import cases, leases, outbox, turns
 from casestore.models import Case
 from casestore.states import CaseState, LeaseKind
 from casestore.tx import Tx
@@ -41,9 +41,11 @@ def _end(
     takeover.stop_work(tx, now, case, by=by, reason=f"the case was {word}")
     turn = turns.unsettled(tx, case.id)
     if turn is not None:
+        endings.close_calls(tx, now, turn.id, f"the case was {word}")
         turns.settle(tx, now, turn.id)
     if leases.of_case(tx, case.id).kind is LeaseKind.HUMAN:
         leases.hand_back(tx, now, case, by=by)
+        outbox.drop_held(tx, now, case.id, f"not sent: the case was {word}")
     leases.free(tx, case.id)
     moved = cases.move(
         tx, now, case.id, to=to, actor=by, kind=kind, only_from=only_from, content={"reason": why} if why else None

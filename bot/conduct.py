@@ -24,6 +24,7 @@ from bot.tools.declare import BadArguments, ToolFailed
 from casestore.db import Store
 from casestore.models import CaseId, StepId
 from casestore.steps import Usage
+from channels.text import storable
 
 log = logging.getLogger("casebound.conduct")
 
@@ -149,7 +150,7 @@ async def _make(call: ToRun) -> CallResult | TimedOut:
 
 def _response(answered: ModelResponse) -> Response:
     calls = tuple(
-        (part.tool_call_id, part.tool_name, cast("str | dict[str, object] | None", part.args))
+        (storable(part.tool_call_id), storable(part.tool_name), cast("str | dict[str, object] | None", part.args))
         for part in answered.parts
         if isinstance(part, ToolCallPart)
     )

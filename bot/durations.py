@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1_000, "ms": 1}
-PATTERN = re.compile("".join(rf"(?:([0-9]+){unit}(?![a-z]))?" for unit in UNITS))
+PATTERN = re.compile("".join(rf"(?:([0-9]+){unit})?" for unit in UNITS))
 LONGEST_MS = 3_650 * UNITS["d"]
 
 

@@ -10,7 +10,7 @@ from casestore import leases, runs, turns
 from casestore.db import Store
 from casestore.errors import LeaseLost, StoreError, StoreUnavailable
 from casestore.models import CaseId
-from casestore.states import Outcome
+from casestore.states import Cause, Outcome
 from casestore.tx import Tx
 
 log = logging.getLogger("casebound.engine")
@@ -41,10 +41,18 @@ class Engine:
 
     async def run(self) -> None:
         """Until stopped: start what is ready, then wait to be woken, or a second, for what comes with time."""
-        await self._store.write(leases.void_earlier_boots, self._desk.worker.boot)
+        voided = False
         while not self._stopping:
             self._woken.clear()
-            await self._start_ready()
+            try:
+                if not voided:
+                    await self._store.write(leases.void_earlier_boots, self._desk.worker.boot)
+                    voided = True
+                await self._start_ready()
+            except StoreUnavailable as error:
+                log.warning("engine.store_unavailable", extra={"fields": {"error": str(error)}})
+            except Exception:  # whatever it is, the cases that can be worked are worked
+                log.exception("engine.failed")
             try:
                 async with asyncio.timeout(_IDLE_S):
                     await self._woken.wait()
@@ -76,11 +84,7 @@ class Engine:
         free = self._desk.settings.service.concurrency - len(self._tasks)
         if free <= 0:
             return
-        try:
-            ready = await self._store.read(leases.ready, self._desk.now(), free + len(self._tasks))
-        except StoreUnavailable as error:
-            log.warning("engine.store_unavailable", extra={"fields": {"error": str(error)}})
-            return
+        ready = await self._store.read(leases.ready, self._desk.now(), free + len(self._tasks))
         for case_id in [case_id for case_id in ready if case_id not in self._tasks][:free]:
             self._start(case_id)
 
@@ -101,6 +105,7 @@ class Engine:
             ended = await self._conductor.work(case_id)
         except StoreUnavailable as error:
             log.warning("run.store_unavailable", extra={"fields": {"case": case_id, "error": str(error)}})
+            await asyncio.sleep(_IDLE_S)  # it has work still, and would be started again at once
         except LeaseLost:
             log.info("run.lease_lost", extra={"fields": {"case": case_id}})
         except Exception as error:
@@ -123,9 +128,13 @@ class Engine:
 
 def _fail(tx: Tx, now: int, case_id: CaseId, boot: str, error: str) -> None:
     lease = leases.of_case(tx, case_id)
+    if lease.kind is not None and lease.boot != boot:
+        return  # somebody else has it by now
     run = runs.open_run(tx, case_id)
-    if lease.boot != boot or run is None:
-        return
-    runs.end(tx, now, run.id, Outcome.ERROR, stop_reason="an error in the engine", error=error[:500])
-    turns.requeue(tx, run.turn_id, not_before=now + _PUT_OFF_MS)
+    if run is not None:
+        runs.end(tx, now, run.id, Outcome.ERROR, stop_reason="an error in the engine", error=error[:500])
+    turn = turns.unsettled(tx, case_id) or turns.queue(tx, now, case_id, Cause.MESSAGE)
+    if run is None:  # not even its beginning could be stored; that counts as an attempt all the same
+        turns.count_attempt(tx, turn.id)
+    turns.requeue(tx, turn.id, not_before=now + _PUT_OFF_MS)
     leases.free(tx, case_id)

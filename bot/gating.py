@@ -1,7 +1,7 @@
 """Deciding gates, for every surface: who may, what was answered, and the one sentence a person hears (R5)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from bot import statement
@@ -17,6 +17,7 @@ from casestore.principals import actor
 from casestore.scope import Own, Scope, Tenant
 from casestore.states import GateKind, GateState, Verb
 from casestore.tx import Tx
+from channels.text import storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ def scope_of(who: Principal) -> Scope:
 def decide(tx: Tx, now: int, who: Principal, gate_id: int, decision: Decision, zone: tzinfo | None) -> Reply:
     """Answer a gate for `who`, judged by `now`. Never raises for a refusal: that has to be written too (R6)."""
     gate = gates.get(tx, scope_of(who), gate_id)
+    if decision.reason is not None:
+        decision = replace(decision, reason=storable(decision.reason))
     match gates.decide(tx, now, scope_of(who), gate.id, who, decision):
         case Decided(gate):
             return Reply(True, f"{_done(gate.verb)}: {gate.statement}", gate)
@@ -51,15 +54,18 @@ def changed(tool: Tool | None, gate: Gate, changes: Mapping[str, object]) -> str
         allowed = ", ".join(sorted(tool.may_change)) or "none"
         raise BadRequest(f"{gate.tool} does not let an approver change {forbidden[0]}; it lets change: {allowed}.")
     try:
-        return encode(tool.validate({**decode(gate.args), **changes}))
+        args = tool.validate({**decode(gate.args), **changes})
     except BadArguments as error:
         raise BadRequest(str(error)) from None
+    if gate.effect_key is not None and tool.effect(args) != gate.effect_key:
+        raise BadRequest(f"Changed like that, {gate.tool} would be about something else. Send it back for revision.")
+    return encode(args)
 
 
 def withdraw(tx: Tx, now: int, who: Principal, gate_id: int, reason: str) -> Gate:
     """Take the question back: an operator any, a requester that of their own case."""
     gate = gates.get(tx, scope_of(who), gate_id)
-    return gates.withdraw(tx, now, gate, by=actor(who), reason=reason or f"by {who.name}", who=who)
+    return gates.withdraw(tx, now, gate, by=actor(who), reason=storable(reason) or f"by {who.name}", who=who)
 
 
 def extend(tx: Tx, now: int, who: Principal, gate_id: int, by_ms: int, settings: Settings) -> Gate:

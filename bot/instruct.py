@@ -1,12 +1,15 @@
 """What a transaction tells the run to do next, outside of it."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bot.tools.declare import Tool
-from bot.window import Window
 from casestore.models import RunId, StepId
 from casestore.states import Outcome
 from casestore.turns import Begun
+
+if TYPE_CHECKING:
+    from bot.window import Window  # which needs the model layer; a command that only ends a case does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +18,7 @@ class CallModel:
 
     begun: Begun
     step_id: StepId
-    window: Window
+    window: "Window"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from casestore.models import Case, CaseId, Message, Principal
 from casestore.states import CaseState, LeaseKind, Origin, Provenance, Role
 from casestore.tx import Tx
 from channels.messages import Account, Inbound
+from channels.text import storable
 
 _TITLE = 80
 
@@ -54,6 +55,8 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
 
 def open_by(tx: Tx, now: int, who: Principal, origin: Origin, text: str, *, title: str | None = None) -> Case:
     """Open a case without any thread, on somebody's behalf: from the CLI or the API (R1)."""
+    text = storable(text)
+    title = None if title is None else storable(title)
     opening = Opening(who.tenant, title or title_of(text), origin, requester=who.id)
     case = cases.open_case(tx, now, opening, actor=principals.actor(who))
     store(tx, now, case, who, text)
@@ -70,7 +73,7 @@ def say_in(
     lease = leases.of_case(tx, case.id)
     if lease.kind is LeaseKind.HUMAN and lease.principal == who.id:
         return speech.say(tx, now, case.id, text, provenance=Provenance.OPERATOR, author=who.id)
-    message = store(tx, now, case, who, text)
+    message = store(tx, now, case, who, storable(text))
     _after(tx, now, case, who, settings, zone, addressed=True)
     return message
 

@@ -17,6 +17,9 @@ from bot.blame import OURS, what, where
 from bot.redaction import Redaction
 from bot.when import iso
 
+LOGGERS = (*sorted(OURS), "casebound")
+"""The loggers that are ours: each module's, and those named after what they are about (`casebound.http`)."""
+
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/@+#,*%")
 
 
@@ -40,7 +43,7 @@ def set_up(secrets: Iterable[str] = (), debug: bool = False, stream: TextIO | No
             root.removeHandler(one)
     root.addHandler(handler)
     root.setLevel(logging.INFO if debug else logging.WARNING)
-    for name in OURS:
+    for name in LOGGERS:
         logging.getLogger(name).setLevel(logging.DEBUG if debug else logging.INFO)
     return redaction
 
@@ -90,7 +93,7 @@ class _Formatter(logging.Formatter):
 
 
 def _head(record: logging.LogRecord) -> str:
-    name = record.name.removeprefix("bot.")
+    name = record.name.removeprefix("bot.").removeprefix("casebound.")
     return f"{iso(int(record.created * 1000))} {record.levelname} {_visible(name)}"
 
 

@@ -3,13 +3,19 @@
 import asyncio
 from collections.abc import Sequence
 
-from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
+from pydantic_ai.exceptions import (
+    ContentFilterError,
+    ModelAPIError,
+    ModelHTTPError,
+    ModelRequestRejectedError,
+    UnexpectedModelBehavior,
+)
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelRefused, ModelUnavailable
 
-_PASSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_PASSES = frozenset({408, 409, 425, 429})
 
 
 async def ask_model(
@@ -22,8 +28,14 @@ async def ask_model(
     except TimeoutError:
         raise ModelUnavailable(f"no answer within {timeout_ms // 1000} seconds") from None
     except ModelHTTPError as error:
-        if error.status_code in _PASSES:
+        if error.status_code in _PASSES or error.status_code >= 500:
             raise ModelUnavailable(f"the provider answered {error.status_code}") from None
         raise ModelRefused(f"the provider answered {error.status_code}") from None
+    except ModelRequestRejectedError as error:
+        raise ModelRefused(f"the provider rejects the request ({type(error).__name__})") from None
+    except ContentFilterError:
+        return ModelResponse(parts=[], model_name=model.model_name, finish_reason="content_filter")
+    except UnexpectedModelBehavior as error:
+        raise ModelUnavailable(f"its answer could not be read ({type(error).__name__})") from None
     except ModelAPIError as error:
         raise ModelUnavailable(f"the provider could not be reached ({type(error).__name__})") from None

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Literal
 
 from casestore.canonical import decode, encode
+from channels.text import storable
 
 
 class ResultKind(StrEnum):
@@ -50,6 +51,8 @@ class CallResult:
 
     def shown(self, most: int) -> object:
         """What the model is shown: the content, or its head and tail where it has more than `most` characters."""
+        if self.content is None:
+            return "(nothing)"
         text = self.content if isinstance(self.content, str) else json.dumps(self.content, ensure_ascii=False)
         if len(text) <= most:
             return self.content
@@ -59,12 +62,13 @@ class CallResult:
 
 
 def jsonable(value: object) -> object:
-    """A tool's return value as JSON can say it; what JSON cannot say becomes text."""
+    """A tool's return value as JSON can say it; what JSON cannot say becomes text, half a character notation."""
     try:
-        json.dumps(value, allow_nan=False)
+        return json.loads(storable(json.dumps(value, ensure_ascii=False, allow_nan=False)))
     except (TypeError, ValueError):
-        return str(value)
-    return value
+        return storable(str(value))
+    except RecursionError:
+        return f"(a {type(value).__name__} nested too deeply to be kept)"
 
 
 def ok(value: object) -> CallResult:
@@ -74,12 +78,17 @@ def ok(value: object) -> CallResult:
 
 def failed(why: str) -> CallResult:
     """It was made and did not succeed."""
-    return CallResult(ResultKind.FAILED, why)
+    return CallResult(ResultKind.FAILED, storable(why))
 
 
 def not_asked(why: str) -> CallResult:
     """It waited behind another call and will not be asked (R7)."""
     return CallResult(ResultKind.NOT_ASKED, f"not asked: {why}")
+
+
+def left_unknown(why: str) -> CallResult:
+    """Nobody can say what became of it (R14)."""
+    return CallResult(ResultKind.UNKNOWN, f"it is not known whether this was done: {why}")
 
 
 def withdrawn(why: str) -> CallResult:

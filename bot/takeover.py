@@ -13,6 +13,7 @@ def take(tx: Tx, now: int, case: Case, who: Principal) -> Case:
 
     An open gate is withdrawn, an approval not yet spent is void, each call that still waits gets its result (R7, R9).
     """
+    _operators_only(who)
     if case.state in (CaseState.CLOSED, CaseState.CANCELLED):
         raise MoveRefused(f"{case.label} is {case.state}; there is nothing to take over.")
     if case.state is not CaseState.IN_PROGRESS:
@@ -28,6 +29,7 @@ def take(tx: Tx, now: int, case: Case, who: Principal) -> Case:
 
 def release(tx: Tx, now: int, case: Case, by: Principal) -> Case:
     """Hand the case back: the assistant goes on, with what people said meanwhile in view."""
+    _operators_only(by)
     leases.hand_back(tx, now, case, by=principals.actor(by))
     dropped = outbox.drop_held(tx, now, case.id, f"not sent: {by.name} had the case")
     cases.wait(tx, now, case.id, WaitingOn.NOBODY)
@@ -37,6 +39,11 @@ def release(tx: Tx, now: int, case: Case, by: Principal) -> Case:
         )
     speech.say(tx, now, case.id, f"{by.name} has handed {case.label} back to the assistant.")
     return cases.by_id(tx, case.id)
+
+
+def _operators_only(who: Principal) -> None:
+    if not who.is_operator or who.revoked_at is not None:
+        raise MoveRefused("Only an operator takes cases over and hands them back.")
 
 
 def stop_work(tx: Tx, now: int, case: Case, *, by: str, reason: str) -> None:

@@ -160,10 +160,12 @@ def write_paraphrase(tx: Tx, case_id: CaseId, text: str) -> None:
 
 
 def resolved_before(tx: Tx, cutoff: int, most: int = 500) -> list[Case]:
-    """Cases resolved at or before `cutoff`, for closing them by themselves."""
+    """Cases resolved at or before `cutoff`, for closing them by themselves; not those a message is about to reopen."""
     return tx.all(
         Case,
-        "SELECT * FROM cases WHERE state = 'resolved' AND resolved_at <= :cutoff ORDER BY resolved_at LIMIT :most",
+        """SELECT * FROM cases c WHERE c.state = 'resolved' AND c.resolved_at <= :cutoff AND NOT EXISTS (
+               SELECT 1 FROM messages m WHERE m.case_id = c.id AND m.direction = 'in' AND m.turn_id IS NULL)
+           ORDER BY c.resolved_at LIMIT :most""",
         cutoff=cutoff, most=most,
     )  # fmt: skip
 

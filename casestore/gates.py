@@ -206,10 +206,14 @@ def void(tx: Tx, now: int, gate: Gate, *, by: str, reason: str) -> Gate:
 
 
 def end_for_case(tx: Tx, now: int, case_id: CaseId, *, by: str, reason: str) -> Gate | None:
-    """The case is resolved, closed or taken over: its open gate is withdrawn, its unspent approval void (R9)."""
+    """The case is resolved, closed or taken over: its open gate is withdrawn, its unspent approval void (R9).
+
+    An answer to "did it happen?" is no approval but a fact, and stays; so does a consent that has been made use of.
+    """
     for gate in tx.all(
         Gate,
-        """SELECT * FROM gates g WHERE g.case_id = :id AND g.state = 'approved'
+        """SELECT g.* FROM gates g JOIN steps w ON w.id = g.step_id WHERE g.case_id = :id AND g.state = 'approved'
+           AND w.result IS NULL AND (w.state = 'waiting' OR (w.state = 'unknown' AND g.verb = 'rerun'))
            AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.gate_id = g.id)""",
         id=case_id,
     ):

@@ -98,6 +98,18 @@ class FileLock:
         finally:
             fcntl.flock(self._fd, fcntl.LOCK_UN)
 
+    def give_way(self, most_ms: int) -> None:
+        """Wait, at most so long, until nobody else holds it: who does wants to write, and polls where we do not."""
+        give_up = time.monotonic() + most_ms / 1000
+        while time.monotonic() <= give_up:
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                time.sleep(_POLL_SECONDS / 5)
+            else:
+                fcntl.flock(self._fd, fcntl.LOCK_UN)
+                return
+
     def close(self) -> None:
         """Close the file; releases the lock."""
         os.close(self._fd)

@@ -114,17 +114,18 @@ def _add(
     tx: Tx, now: int, case_id: CaseId, said: Said, direction: Direction, turn_id: TurnId | None
 ) -> Message:  # fmt: skip
     seq = tx.integer("SELECT max(seq) FROM messages WHERE case_id = :case_id", case_id=case_id) + 1
-    message_id = tx.insert(
+    message = tx.one(
+        Message,
         """INSERT INTO messages (case_id, seq, direction, provenance, author, author_account, body, address,
                                  platform_id, turn_id, at)
            VALUES (:case_id, :seq, :direction, :provenance, :author, :author_account, :body, :address,
-                   :platform_id, :turn_id, :now) RETURNING id""",
+                   :platform_id, :turn_id, :now) RETURNING *""",
         case_id=case_id, seq=seq, direction=direction, provenance=said.provenance, author=said.author,
         author_account=said.author_account, body=encode(list(said.body)), address=said.address,
         platform_id=said.platform_id, turn_id=turn_id, now=now,
     )  # fmt: skip
     tx.run("UPDATE cases SET last_activity_at = :now WHERE id = :id", id=case_id, now=now)
-    return by_id(tx, MessageId(message_id))
+    return message
 
 
 def by_id(tx: Tx, message_id: MessageId) -> Message:

@@ -1,7 +1,7 @@
 """The outbox: what must be said, put in with the change that caused it, delivered in order per address (R27, R28)."""
 
 from casestore import trail
-from casestore.models import CardRow, CaseId, Gate, GateId, MessageId, OutboxId, OutboxRow, TurnId
+from casestore.models import CardRow, CaseId, Gate, GateId, MessageId, OutboxId, OutboxRow, Step, TurnId
 from casestore.states import OutboxKind
 from casestore.tx import Tx
 
@@ -107,8 +107,13 @@ def remember_card(
 
 def refresh_cards(tx: Tx, now: int, gate: Gate) -> None:
     """Every known copy of the gate's card is to be edited; copies still on their way are rendered when sent (R28)."""
-    for card in tx.all(CardRow, "SELECT * FROM cards WHERE gate_id = :id", id=gate.id):
-        _edit(tx, now, gate.case_id, gate.id, card.address, card.platform_id)
+    _refresh(tx, now, gate.case_id, gate.id)
+
+
+def refresh_card_of(tx: Tx, now: int, step: Step) -> None:
+    """The card of the gate that let this call run shows what came of it, on every known copy (R28)."""
+    if step.gate_id is not None:
+        _refresh(tx, now, step.case_id, step.gate_id)
 
 
 def look_of(tx: Tx, gate_id: GateId) -> str:
@@ -197,6 +202,11 @@ def counts(tx: Tx) -> dict[str, int]:
         state: tx.integer("SELECT count(*) FROM outbox WHERE state = :state", state=state)
         for state in ("due", "held", "sending", "dead")
     }
+
+
+def _refresh(tx: Tx, now: int, case_id: CaseId, gate_id: GateId) -> None:
+    for card in tx.all(CardRow, "SELECT * FROM cards WHERE gate_id = :id", id=gate_id):
+        _edit(tx, now, case_id, gate_id, card.address, card.platform_id)
 
 
 def _edit(tx: Tx, now: int, case_id: CaseId, gate_id: GateId, address: str, platform_id: str) -> None:

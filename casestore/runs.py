@@ -3,7 +3,7 @@
 from casestore import trail
 from casestore.errors import NotFound
 from casestore.leases import Lease
-from casestore.models import Case, CaseId, Run, RunId, Turn
+from casestore.models import Case, CaseId, Run, RunId, Turn, TurnId
 from casestore.scope import IN_SCOPE, Scope, parameters
 from casestore.states import Outcome
 from casestore.tx import Tx
@@ -13,32 +13,48 @@ def start(tx: Tx, now: int, lease: Lease, case: Case, turn: Turn, *, agent: str,
     """A run begins; an open one of an earlier holder is written as crashed first (R16)."""
     for run_id in tx.column("SELECT id FROM runs WHERE case_id = :id AND ended_at IS NULL", id=case.id):
         end(tx, now, RunId(int(str(run_id))), Outcome.CRASHED, stop_reason="its process ended before it did")
-    run_id = tx.insert(
+    return tx.one(
+        Run,
         """INSERT INTO runs (case_id, turn_id, attempt, fence, resumes, agent, model, tenant, started_at)
            VALUES (:case_id, :turn_id, :attempt, :fence, (SELECT max(id) FROM runs WHERE turn_id = :turn_id),
-                   :agent, :model, :tenant, :now) RETURNING id""",
+                   :agent, :model, :tenant, :now) RETURNING *""",
         case_id=case.id, turn_id=turn.id, attempt=turn.attempts, fence=lease.fence, agent=agent, model=model,
         tenant=case.tenant, now=now,
     )  # fmt: skip
-    return by_id(tx, RunId(run_id))
 
 
 def end(
-    tx: Tx, now: int, run_id: RunId, outcome: Outcome, *, stop_reason: str, error: str | None = None
+    tx: Tx, now: int, run_id: RunId, outcome: Outcome, *, stop_reason: str, error: str | None = None,
+    escalated: bool = False,
 ) -> bool:  # fmt: skip
-    """A fact, by the run's own id: it is written once, whoever holds the case by now (R10)."""
+    """A fact, by the run's own id: it is written once, whoever holds the case by now (R10).
+
+    `escalated`: an operator has the case now, as after every hand-off and every limit.
+    """
     run = by_id(tx, run_id)
     ended = tx.run(
         """UPDATE runs SET ended_at = :now, outcome = :outcome, stop_reason = :stop_reason, error = :error,
-               escalated = CASE WHEN :outcome IN ('handed_off', 'limit') THEN 1 ELSE 0 END,
+               escalated = CASE WHEN :outcome IN ('handed_off', 'limit') THEN 1 ELSE :escalated END,
                task_state = (SELECT task_state FROM cases WHERE id = :case_id)
            WHERE id = :id AND ended_at IS NULL""",
         id=run_id, case_id=run.case_id, now=now, outcome=outcome, stop_reason=stop_reason, error=error,
+        escalated=int(escalated),
     )  # fmt: skip
     if ended:
         meta = {"run": run_id, "turn": run.turn_id, "outcome": outcome, "stop_reason": stop_reason}
         trail.append(tx, run.case_id, now, "run.ended", "engine", meta)
     return bool(ended)
+
+
+def ended_so(tx: Tx, turn_id: TurnId, outcome: Outcome, stop_reason: str) -> bool:
+    """Whether an earlier run of a turn ended like this."""
+    return (
+        tx.value(
+            "SELECT 1 FROM runs WHERE turn_id = :id AND outcome = :outcome AND stop_reason = :reason LIMIT 1",
+            id=turn_id, outcome=outcome, reason=stop_reason,
+        )
+        is not None
+    )  # fmt: skip
 
 
 def open_run(tx: Tx, case_id: CaseId) -> Run | None:

@@ -6,7 +6,7 @@ Acts (start) carry the lease. Facts (finished, failed) are accepted by the step'
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from casestore import leases, runs, trail
+from casestore import leases, outbox, runs, trail
 from casestore.canonical import decode
 from casestore.errors import MoveRefused
 from casestore.leases import Lease
@@ -102,7 +102,7 @@ def bear(tx: Tx, run: Run, model_step: StepId, calls: Sequence[Call]) -> list[St
     """The calls of a response are born waiting, in its order: nothing of a response is dropped (R7)."""
     for call in calls:
         _insert(tx, run, model_step, call)
-    return of_response(tx, model_step)
+    return of_response(tx, model_step) if calls else []
 
 
 def start_tool(
@@ -135,6 +135,8 @@ def finish_tool(tx: Tx, now: int, step_id: StepId, *, ok: bool, result: str) -> 
     )  # fmt: skip
     kind = ("tool.finished" if ok else "tool.failed") if moved else "tool.late_result"
     _tell(tx, now, step, kind, {"step": step_id})
+    if moved:
+        outbox.refresh_card_of(tx, now, step)
     return bool(moved)
 
 
@@ -160,12 +162,14 @@ def leave_unknown(tx: Tx, step: Step, result: str) -> None:
 
 def settle_unknown(tx: Tx, now: int, step: Step, *, happened: bool, result: str, actor: str) -> None:
     """A person said what became of a call."""
-    tx.run(
+    moved = tx.run(
         """UPDATE steps SET state = :state, finished_at = :now, result = :result
            WHERE id = :id AND state = 'unknown' AND result IS NULL""",
         id=step.id, now=now, result=result, state="finished" if happened else "failed",
     )  # fmt: skip
-    trail.append(tx, step.case_id, now, "tool.outcome_told", actor, {"step": step.id, "happened": happened})
+    if moved:
+        trail.append(tx, step.case_id, now, "tool.outcome_told", actor, {"step": step.id, "happened": happened})
+        outbox.refresh_card_of(tx, now, step)
 
 
 def mark_unknown(tx: Tx, now: int, step: Step) -> None:
@@ -177,6 +181,7 @@ def mark_unknown(tx: Tx, now: int, step: Step) -> None:
     )
     if moved:
         _tell(tx, now, step, "tool.outcome_unknown", {"step": step.id})
+        outbox.refresh_card_of(tx, now, step)
 
 
 def recover(tx: Tx, now: int, turn_id: TurnId) -> int:
@@ -198,6 +203,13 @@ def recover(tx: Tx, now: int, turn_id: TurnId) -> int:
     return wait_until
 
 
+def in_flight_until(tx: Tx, turn_id: TurnId | None) -> int:
+    """Until when a call of a turn that was ended from outside may still come back by itself; 0 for none (R14)."""
+    return tx.integer(
+        "SELECT max(deadline) FROM steps WHERE turn_id = :id AND state = 'started' AND tier <> 'read_only'", id=turn_id
+    )
+
+
 def attempt_again(tx: Tx, step: Step) -> Step:
     """A further attempt beside one whose outcome is unknown, born waiting; the gate that allows it spends it."""
     tx.run(
@@ -208,6 +220,16 @@ def attempt_again(tx: Tx, step: Step) -> Step:
         id=step.id, seq=_next_seq(tx, step.turn_id),
     )  # fmt: skip
     return tx.all(Step, "SELECT * FROM steps WHERE turn_id = :turn ORDER BY seq DESC LIMIT 1", turn=step.turn_id)[0]
+
+
+def attempt_before(tx: Tx, step: Step) -> Step | None:
+    """The attempt of the same call before this one, of which nobody knows what became of it."""
+    return tx.maybe(
+        Step,
+        """SELECT * FROM steps WHERE turn_id = :turn AND model_step = :model_step AND position = :position
+             AND id < :id ORDER BY id DESC LIMIT 1""",
+        turn=step.turn_id, model_step=step.model_step, position=step.position, id=step.id,
+    )  # fmt: skip
 
 
 def of_response(tx: Tx, model_step: StepId) -> list[Step]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from casestore.canonical import decode, digest, encode
 from casestore.errors import NotFound
@@ -43,10 +44,8 @@ def append(
     content: Mapping[str, object] | None = None,
 ) -> Head:
     """Append what happened. `meta` stays for ever; `content` can be erased. Message text belongs in neither."""
-    last = tx.maybe(
-        TrailEntry, "SELECT * FROM trail WHERE case_id = :case_id ORDER BY seq DESC LIMIT 1", case_id=case_id
-    )
-    seq, prev_hash = (last.seq + 1, last.hash) if last else (1, GENESIS)
+    last = head(tx, case_id)
+    seq, prev_hash = last.seq + 1, last.hash
     meta_text, content_text, nonce = encode(dict(meta or {})), encode(dict(content or {})), tx.nonce()
     content_hash = digest("content", nonce, content_text)
     entry_hash = _entry_hash(prev_hash, case_id, seq, now, kind, actor, meta_text, content_hash)
@@ -81,8 +80,8 @@ def newest(tx: Tx, case_id: CaseId, most: int) -> list[TrailEntry]:
 
 def head(tx: Tx, case_id: CaseId) -> Head:
     """Where the chain ends now."""
-    rows = newest(tx, case_id, 1)
-    return Head(rows[0].seq, rows[0].hash) if rows else Head(0, GENESIS)
+    rows = tx.tuples("SELECT seq, hash FROM trail WHERE case_id = :id ORDER BY seq DESC LIMIT 1", id=case_id)
+    return Head(*cast("tuple[int, str]", rows[0])) if rows else Head(0, GENESIS)
 
 
 def verify(tx: Tx, scope: Scope, case_id: CaseId, anchor: Head | None = None) -> Verification:

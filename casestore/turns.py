@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from casestore import cases, leases, messages, principals, runs, steps
 from casestore.leases import Lease
-from casestore.models import Case, CaseId, Message, PrincipalId, Run, Turn, TurnId
+from casestore.models import Case, CaseId, Message, PrincipalId, Run, Step, Turn, TurnId
 from casestore.states import CaseState, Cause, Provenance, TurnState
 from casestore.tx import Tx
 
@@ -58,7 +58,8 @@ def begin_under(tx: Tx, now: int, lease: Lease, case: Case, worker: Worker) -> B
             return None
         alert = all(message.provenance is Provenance.ALERT for message in unread)
         turn = queue(tx, now, case.id, Cause.ALERT if alert else Cause.MESSAGE)
-    if (wait_until := max(steps.recover(tx, now, turn.id), turn.not_before)) > now:
+    in_flight = steps.in_flight_until(tx, before(tx, turn))
+    if (wait_until := max(steps.recover(tx, now, turn.id), in_flight, turn.not_before)) > now:
         tx.run("UPDATE turns SET not_before = :until WHERE id = :id", id=turn.id, until=wait_until)
         return None
     taken = messages.mark_read(tx, case.id, turn.id)
@@ -75,13 +76,13 @@ def begin_under(tx: Tx, now: int, lease: Lease, case: Case, worker: Worker) -> B
 
 def queue(tx: Tx, now: int, case_id: CaseId, cause: Cause) -> Turn:
     """A new turn, to be begun."""
-    turn_id = tx.insert(
+    return tx.one(
+        Turn,
         """INSERT INTO turns (case_id, seq, cause, state, queued_at)
            VALUES (:case_id, (SELECT coalesce(max(seq), 0) + 1 FROM turns WHERE case_id = :case_id), :cause, 'queued',
-                   :now) RETURNING id""",
+                   :now) RETURNING *""",
         case_id=case_id, cause=cause, now=now,
     )  # fmt: skip
-    return by_id(tx, TurnId(turn_id))
 
 
 def park(tx: Tx, turn_id: TurnId) -> None:
@@ -96,6 +97,19 @@ def requeue(tx: Tx, turn_id: TurnId, *, not_before: int = 0) -> None:
            WHERE id = :id AND state IN ('queued', 'running', 'parked')""",
         id=turn_id, not_before=not_before,
     )  # fmt: skip
+
+
+def came_back(tx: Tx, step: Step) -> None:
+    """A call that a turn was waiting for has come back after all: its deadline need not be waited out."""
+    tx.run(
+        "UPDATE turns SET not_before = 0 WHERE case_id = :case_id AND state = 'queued' AND not_before = :deadline",
+        case_id=step.case_id, deadline=step.deadline,
+    )  # fmt: skip
+
+
+def count_attempt(tx: Tx, turn_id: TurnId) -> None:
+    """An attempt of which nothing could be stored (R13)."""
+    tx.run("UPDATE turns SET attempts = attempts + 1 WHERE id = :id", id=turn_id)
 
 
 def settle(tx: Tx, now: int, turn_id: TurnId, state: TurnState = TurnState.SETTLED) -> None:
@@ -131,6 +145,15 @@ def unsettled(tx: Tx, case_id: CaseId) -> Turn | None:
            AND beside IS NULL""",
         id=case_id,
     )
+
+
+def before(tx: Tx, turn: Turn) -> TurnId | None:
+    """The turn before this one."""
+    found = tx.value(
+        "SELECT id FROM turns WHERE case_id = :case_id AND seq < :seq AND beside IS NULL ORDER BY seq DESC LIMIT 1",
+        case_id=turn.case_id, seq=turn.seq,
+    )  # fmt: skip
+    return None if found is None else TurnId(int(str(found)))
 
 
 def by_id(tx: Tx, turn_id: TurnId) -> Turn:

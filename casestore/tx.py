@@ -30,20 +30,24 @@ class Tx:
             raise StoreUnavailable("The transaction was rolled back by SQLite; nothing of it is stored. Try again.")
         return self._conn.execute(sql, params)
 
-    def run(self, sql: str, **params: object) -> int:
+    def run(self, sql: str, /, **params: object) -> int:
         """Run a statement; the number of rows it changed."""
         return self._execute(sql, params).rowcount
 
-    def insert(self, sql: str, **params: object) -> int:
+    def insert(self, sql: str, /, **params: object) -> int:
         """Run an INSERT … RETURNING id; the id."""
         return cast("int", self._execute(sql, params).fetchall()[0][0])
 
-    def maybe(self, model: type[R], sql: str, **params: object) -> R | None:
+    def maybe(self, model: type[R], sql: str, /, **params: object) -> R | None:
         """The first row, or None."""
         rows = self.all(model, sql, **params)
         return rows[0] if rows else None
 
-    def all(self, model: type[R], sql: str, **params: object) -> list[R]:
+    def one(self, model: type[R], sql: str, /, **params: object) -> R:
+        """The row that is certainly there, such as that of INSERT … RETURNING *."""
+        return self.all(model, sql, **params)[0]
+
+    def all(self, model: type[R], sql: str, /, **params: object) -> list[R]:
         """Every row, as `model`; columns are matched by name."""
         cursor = self._execute(sql, params)
         rows = cast("list[tuple[object, ...]]", cursor.fetchall())
@@ -54,19 +58,19 @@ class Tx:
         validated = cast("Callable[[object], R]", model.__pydantic_validator__.validate_python)
         return [validated(dict(zip(names, row, strict=True))) for row in rows]
 
-    def tuples(self, sql: str, **params: object) -> list[tuple[object, ...]]:
+    def tuples(self, sql: str, /, **params: object) -> list[tuple[object, ...]]:
         """Every row as it is, unchecked: for what is read by the hundred."""
         return cast("list[tuple[object, ...]]", self._execute(sql, params).fetchall())
 
-    def value(self, sql: str, **params: object) -> object:
+    def value(self, sql: str, /, **params: object) -> object:
         """The first column of the first row, or None."""
         rows = cast("list[tuple[object, ...]]", self._execute(sql, params).fetchall())
         return rows[0][0] if rows else None
 
-    def integer(self, sql: str, **params: object) -> int:
+    def integer(self, sql: str, /, **params: object) -> int:
         """The first column of the first row as a number; 0 where it is empty."""
         return cast("int", self.value(sql, **params) or 0)
 
-    def column(self, sql: str, **params: object) -> list[object]:
+    def column(self, sql: str, /, **params: object) -> list[object]:
         """The first column of every row."""
         return [row[0] for row in cast("list[tuple[object, ...]]", self._execute(sql, params).fetchall())]

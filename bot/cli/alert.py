@@ -13,6 +13,7 @@ from bot.cli.command import command, group
 from bot.cli.here import Here
 from bot.cli.out import say
 from bot.errors import Refused
+from channels.text import one_line
 
 app = group("alert", "Alerts: what monitoring sends.")
 
@@ -41,7 +42,7 @@ def send(
         say("Ignored: none of it fires, and no case is about it.")
         return
     label = taken.case.label
-    say(f"{label}: {_SAID[taken.what]}. {taken.case.title}")
+    say(f"{label}: {_SAID[taken.what]}. {one_line(taken.case.title)}")
     if taken.what in _WORK:
         say(worked(here))
         say(f"See: {here.typed(f'case show {label}')}")

@@ -19,6 +19,7 @@ from casestore.models import Case
 from casestore.states import CaseState, Direction, LeaseKind, Origin
 from casestore.tx import Tx
 from channels.storable import storable
+from channels.text import one_line
 
 app = group("case", "Cases: what each is about, where it stands, and what happened.")
 
@@ -85,7 +86,7 @@ def open_(
     """Open a case, with a first message from whoever acts."""
     _something(text)
     case = here.write(_open, here.now, as_, text, title)
-    say(f"{case.label} is open: {case.title}")
+    say(f"{case.label} is open: {one_line(case.title)}")
     say(worked(here))
     say(f"See: {here.typed(f'case show {case.label}')}")
 

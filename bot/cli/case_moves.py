@@ -18,6 +18,7 @@ from casestore.models import Case, Principal
 from casestore.principals import actor
 from casestore.tx import Tx
 from channels.storable import storable
+from channels.text import one_line
 
 
 class _Move(Protocol):
@@ -33,7 +34,7 @@ def title(
 ) -> None:
     """Give a case another title."""
     case = here.write(_retitle, here.now, as_, number, title)
-    say(f"{case.label} is called: {case.title}")
+    say(f"{case.label} is called: {one_line(case.title)}")
 
 
 @command(app, "resolve")
@@ -70,7 +71,7 @@ def _move(
         return move(tx, now, case, by=actor(by), why=reason.strip())
 
     case = here.write(moving, here.now)
-    say(f"{case.label} is {case.state.replace('_', ' ')}: {case.title}")
+    say(f"{case.label} is {case.state.replace('_', ' ')}: {one_line(case.title)}")
 
 
 def _retitle(tx: Tx, now: int, as_: str, number: int, title: str) -> Case:

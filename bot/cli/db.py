@@ -1,5 +1,6 @@
 """`casebound db …`: the file itself."""
 
+import asyncio
 import os
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from bot.cli.here import Here
 from bot.cli.out import document, say
 from bot.errors import Refused
 from bot.present import verification_json
-from casestore.check import check
+from casestore.check import Checked, check, damage
 from casestore.errors import StoreUnusable
 from casestore.locks import ServiceLock
 from casestore.migrate import migrate, newest, version_of
@@ -53,23 +54,30 @@ def migrate_(
 @command(app, "check")
 def check_(here: Here, json: Json = False) -> None:
     """Is the file whole? Its pages and indexes, its references, its version, every trail."""
-    found = here.read(check)
-    trails = {f"C-{number}": verification_json(one) for number, one in found.trails}
+    damaged, found = asyncio.run(_checked(here))
+    problems = (*damaged, *found.problems)
     if json:
         document({
-            "ok": not found.problems, "path": str(here.db), "version": newest(), "damage": list(found.damage),
-            "dangling": list(found.dangling), "trails": {**trails},
+            "ok": not problems,
+            "path": str(here.db),
+            "version": newest(),
+            "damage": list(damaged),
+            "dangling": list(found.dangling),
+            "trails": {f"C-{number}": verification_json(one) for number, one in found.trails},
         })  # fmt: skip
-    else:
-        for problem in found.problems:
-            say(problem)
-    if found.problems:
-        count = len(found.problems)
-        raise Refused(
-            f"{here.db} is not whole: {count} problem{'s' if count > 1 else ''}. Keep it as it is and restore a backup."
-        )
+    for problem in () if json else problems:
+        say(problem)
+    if problems:
+        count = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
+        raise Refused(f"{here.db} is not whole: {count}. Keep it as it is, and restore a backup.")
     if not json:
-        say(f"{here.db} is whole: version {newest()}, {len(trails)} trail{'s' if len(trails) != 1 else ''} verified.")
+        trails = f"{len(found.trails)} trail{'' if len(found.trails) == 1 else 's'}"
+        say(f"{here.db} is whole: version {newest()}, {trails} verified.")
+
+
+async def _checked(here: Here) -> tuple[tuple[str, ...], Checked]:
+    async with here.store() as store:
+        return damage(here.db), await store.read(check)
 
 
 def _version(here: Here) -> int:

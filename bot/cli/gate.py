@@ -21,6 +21,7 @@ from casestore.states import GateState
 from casestore.tx import Tx
 from channels.card import Argument, Card
 from channels.plain import render_card
+from channels.text import one_line
 
 app = group("gate", "Gates: what waits for a person's yes or no, and what became of it.")
 
@@ -53,7 +54,7 @@ def list_(
     for hold, name in standing:
         since = at_text(hold.placed_at, zone, now)
         say()
-        say(f"Frozen: {hold.tool or 'everything'}, by {name} since {since}: {hold.reason}")
+        say(f"Frozen: {hold.tool or 'everything'}, by {name} since {since}: {one_line(hold.reason)}")
 
 
 @command(app, "show")

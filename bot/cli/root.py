@@ -1,6 +1,6 @@
 """`casebound`: all nouns and verbs, put together."""
 
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
@@ -32,9 +32,13 @@ app = typer.Typer(
 
 
 def _version(wanted: bool) -> None:
-    if wanted:
+    if not wanted:
+        return
+    try:
         say(f"casebound {version('casebound')}")
-        raise typer.Exit
+    except PackageNotFoundError:
+        say("casebound (run from its source, not installed)")
+    raise typer.Exit
 
 
 @app.callback()

@@ -36,6 +36,13 @@ _STATUS: dict[type[Exception], int] = {
     StoreUnavailable: 503,
 }
 _SEND_JSON = "The body has to be a JSON object, sent with Content-Type: application/json."
+_PLAINLY = {
+    "missing": "is missing",
+    "too_short": "is empty",
+    "string_too_short": "is empty",
+    "too_long": "is too long",
+    "string_too_long": "is too long",
+}
 
 
 class Json(JSONResponse):
@@ -101,7 +108,8 @@ def _invalid(_: Request, error: Exception) -> Json:
         return refusal(422, _SEND_JSON)
     if kind == "extra_forbidden":
         return refusal(422, f"There is no field {name} here.")
-    if kind == "missing":
-        return refusal(422, f"{name} is missing.")
-    message = message.removeprefix("Value error, ").removeprefix("Input ")
+    if kind in _PLAINLY:
+        return refusal(422, f"{name} {_PLAINLY[kind]}.")
+    for subject in ("Value error, ", "Input ", "String ", "Value "):
+        message = message.removeprefix(subject)
     return refusal(422, f"{name} {message[0].lower()}{message[1:]}.")

@@ -5,16 +5,25 @@ import re
 from typing import Annotated
 
 from fastapi import Depends, Path, Query
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainValidator, WithJsonSchema, field_validator
 
 from bot.durations import Duration
 from casestore.errors import NotFound
 from casestore.states import Verb
-from channels.storable import Storable
 from channels.text import one_line
 
 Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
 After = Annotated[int, Query(ge=0, lt=2**63, description="Only what comes after this `seq`.")]
+
+
+def _any_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("should be a string")
+    return value
+
+
+Text = Annotated[str, PlainValidator(_any_text), WithJsonSchema({"type": "string"})]
+"""Any text that JSON can say, half a character too, as it came: whoever stores it makes it storable, once."""
 
 
 def _said(text: str) -> str:
@@ -32,8 +41,8 @@ class Ask(BaseModel):
 class Opening(Ask):
     """A new case."""
 
-    text: Storable
-    title: Annotated[Storable, Field(min_length=1, max_length=200)] | None = None
+    text: Text
+    title: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
 
     _says_something = field_validator("text")(_said)
 
@@ -41,7 +50,7 @@ class Opening(Ask):
 class Saying(Ask):
     """Something said in a case."""
 
-    text: Storable
+    text: Text
 
     _says_something = field_validator("text")(_said)
 
@@ -49,7 +58,7 @@ class Saying(Ask):
 class Reason(Ask):
     """Why."""
 
-    reason: Storable = ""
+    reason: Text = ""
 
 
 class Answer(Ask):
@@ -57,7 +66,7 @@ class Answer(Ask):
 
     verb: Verb
     digest: Annotated[str, Field(pattern=r"^[0-9a-f]{8,64}$")]
-    reason: Storable | None = None
+    reason: Text | None = None
     set: dict[str, JsonValue] = {}
 
     @field_validator("set")

@@ -15,6 +15,7 @@ from casestore import cases
 from casestore.models import Case, Principal
 from casestore.principals import actor
 from casestore.tx import Tx
+from channels.text import storable
 
 Move = Callable[[Tx, int, Case, Principal, str], Case]
 
@@ -56,7 +57,7 @@ async def release(service: Served, who: Who, number: CaseNumber) -> Json:
 
 
 async def _move(service: Service, who: Principal, number: int, move: Move, body: Reason | None) -> Json:
-    reason = "" if body is None else body.reason
+    reason = "" if body is None else storable(body.reason)
     case = await service.store.write(_moved, service.clock.now(), who, number, move, reason)
     service.engine.wake(case.id)
     service.delivery.wake()
