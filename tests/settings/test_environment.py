@@ -72,6 +72,8 @@ def test_a_table_and_a_key_inside_it_add_up_in_whichever_order(monkeypatch: pyte
         ("CASEBOUND_PORT", "did you mean CASEBOUND_SERVICE__PORT?"),
         ("CASEBOUND_SERVICE_PORT", "did you mean CASEBOUND_SERVICE__PORT?"),
         ("CASEBOUND_ALERT__TOKEN_FILE", "did you mean CASEBOUND_ALERTS__TOKEN_FILE?"),
+        ("CASEBOUND_ALERTS__TOKN", "did you mean CASEBOUND_ALERTS__TOKEN?"),
+        ("CASEBOUND_SERVICE__TENANTS_FILE", "did you mean CASEBOUND_SERVICE__TENANT?"),
         ("CASEBOUND_SLAKC__BOT_TOKN", "unset it, or see docs/settings.md"),
     ],
 )

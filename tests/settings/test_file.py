@@ -1,5 +1,6 @@
 """An operator writes casebound.toml, and is told in one line what is wrong with it."""
 
+import zoneinfo
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,9 @@ def test_a_tool_written_without_quotes_is_answered_with_the_quotes() -> None:
     [
         ("[service]\nport = 70000", "service.port: should be less than or equal to 65535"),
         ("[service]\ndb = ''", "service.db: is empty; a path is wanted"),
+        ("[service]\ndb = '~nobody-here/cases.db'", "service.db: there is no home directory"),
+        ("[service]\nhost = ''", "service.host: "),
+        ("[limits]\nresult_characters = 199", "limits.result_characters: should be greater than or equal to 200"),
         ("[service]\ntimezone = 'Europe/Berlinn'", "did you mean Europe/Berlin?"),
         ("[service]\ntimezone = '../etc/passwd'", "service.timezone: there is no time zone '../etc/passwd'"),
         ("[service]\ntimezone = 'Europe'", "service.timezone: there is no time zone 'Europe'"),
@@ -162,6 +166,19 @@ def test_a_value_that_does_not_fit_is_refused_by_name(text: str, said: str) -> N
     answer = refusal(text)
     assert answer.startswith("casebound.toml: ")
     assert said in answer
+
+
+def test_the_smallest_values_are_taken() -> None:
+    text = "service.port = 0\nlimits = {result_characters = 200, attempts = 1}\naccess.operator_writes = 'joins'"
+    settings = load(write(text))
+    assert (settings.service.port, settings.limits.result_characters, settings.limits.attempts) == (0, 200, 1)
+    assert settings.access.operator_writes == "joins"
+
+
+def test_a_machine_without_time_zones_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zoneinfo, "available_timezones", set[str])
+    with pytest.raises(SettingsError, match="install the package tzdata"):
+        load(service={"timezone": "Europe/Nowhere"})
 
 
 def test_a_home_directory_may_be_written_with_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:

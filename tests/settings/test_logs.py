@@ -5,12 +5,14 @@ import io
 import logging
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from bot import logs
 from bot.durations import duration
 from bot.redaction import Redaction
+from bot.settings import load
 
 LINE = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (DEBUG|INFO|WARNING|ERROR|CRITICAL) [\w.]+ ")
 
@@ -38,7 +40,7 @@ class Written:
 def written() -> Iterator[Written]:
     """The log of this process, put back as it was afterwards."""
     root = logging.getLogger()
-    handlers, levels = list(root.handlers), {name: logging.getLogger(name).level for name in ["", "bot", "casestore"]}
+    handlers, levels = list(root.handlers), {name: logging.getLogger(name).level for name in ["", *logs.LOGGERS]}
     yield Written()
     root.handlers[:] = handlers
     for name, level in levels.items():
@@ -136,6 +138,13 @@ def test_a_secret_is_masked_wherever_it_stands(written: Written, debug: bool) ->
     assert text.count("***") >= 9
 
 
+def test_a_secret_that_has_to_be_escaped_is_masked_before_it_is(written: Written) -> None:
+    secret = 'xoxb\\"\x1b'
+    written.start(secret)
+    logs.event(log, f"event {secret}", text=secret)
+    assert written.lines() == ["INFO engine event *** text=***"]
+
+
 def test_a_secret_that_begins_like_another_leaves_nothing_over() -> None:
     assert Redaction("abc", "abcdef").clean("abcdef abc") == "*** ***"
 
@@ -158,6 +167,12 @@ def test_an_error_is_one_line_with_type_message_and_the_innermost_place_of_ours(
     line = written.lines()[0]
     assert line.startswith("ERROR engine turn.failed error=\"ValueError: '24' is not a duration;")
     assert re.search(r" at=bot/durations\.py:\d+$", line)
+
+
+def test_of_several_places_of_ours_the_innermost_is_told(written: Written) -> None:
+    written.start()
+    log.error("settings.failed", exc_info=failing(lambda: load(Path("nowhere.toml"))))
+    assert re.search(r" at=bot/settings/sources\.py:\d+$", written.lines()[0])
 
 
 def test_the_place_is_ours_even_where_a_library_raised(written: Written) -> None:
@@ -204,7 +219,7 @@ def test_a_traceback_is_shown_only_when_debugging_is_asked_for(written: Written)
 
 def test_libraries_are_heard_from_warnings_on_and_we_from_info_on(written: Written) -> None:
     written.start()
-    for name in ("bot.engine", "casestore", "channels.slack", "library"):
+    for name in ("bot.engine", "casestore", "channels.slack", "casebound.http", "library"):
         logging.getLogger(name).debug("debug")
         logging.getLogger(name).info("info")
         logging.getLogger(name).warning("warning")
@@ -212,6 +227,7 @@ def test_libraries_are_heard_from_warnings_on_and_we_from_info_on(written: Writt
         "INFO engine info",
         "INFO casestore info",
         "INFO channels.slack info",
+        "INFO http info",
     ]
     assert "WARNING library warning" in written.lines()
     written.start(debug=True)

@@ -45,6 +45,7 @@ async def effort(store: Store, fn: Callable[Concatenate[Tx, P], object], *args: 
 
     def measured(tx: Tx) -> None:
         conn = tx._conn  # pyright: ignore[reportPrivateUsage]
+        tx.value("SELECT 1 FROM cases")  # a connection reads the schema with its first statement
         conn.set_progress_handler(count, 1)
         try:
             fn(tx, *args, **kwargs)

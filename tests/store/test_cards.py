@@ -153,6 +153,26 @@ async def test_a_card_comes_to_show_what_became_of_the_call_too(world: World, st
     looks.append(await store.read(outbox.look_of, asked.gate.id))
     assert len(set(looks)) == 3
     await deliver(world)
-    await store.write(outbox.refresh_cards, world.now, await world.gate(asked.gate.id))
+    await assert_converged(world, asked.gate, 1)
+
+
+@pytest.mark.parametrize("became", ["finished", "failed", "unknown", "told"])
+async def test_when_it_is_known_what_became_of_the_call_its_card_is_edited(
+    world: World, store: Store, became: str
+) -> None:
+    asked = await world.approved(await world.ask(await world.working(case=await world.case(address=HERE))))
+    await store.write(
+        spending.spend, world.now, asked.lease, asked.run.id, asked.gate, tool_version="v1",
+        deadline=world.now + MINUTE,
+    )  # fmt: skip
     await deliver(world)
+    step = await store.read(steps.by_id, asked.step.id)
+    if became in ("unknown", "told"):
+        await store.write(steps.mark_unknown, world.now, step)
+    else:
+        await store.write(steps.finish_tool, world.now, step.id, ok=became == "finished", result="{}")
+    if became == "told":
+        await deliver(world)
+        await store.write(steps.settle_unknown, world.now, step, happened=True, result="{}", actor="kim")
+    assert [row.kind for row in await deliver(world)] == [OutboxKind.EDIT]
     await assert_converged(world, asked.gate, 1)

@@ -188,6 +188,8 @@ async def test_cases_resolved_long_ago_are_found_for_closing(world: World, store
     await move(world, made[0], CaseState.IN_PROGRESS)
     found = await store.read(cases.resolved_before, world.now + HOUR)
     assert [case.id for case in found] == [made[1].id]
+    await world.say(made[1], "it is back")
+    assert await store.read(cases.resolved_before, world.now + HOUR) == [], "a message is about to reopen it"
 
 
 async def test_who_the_customer_was_verified_to_be_and_how_is_one_fact(world: World, store: Store) -> None:

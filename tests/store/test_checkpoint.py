@@ -1,7 +1,6 @@
 """Checkpoints: only the service makes them, and none meets a commit of another process (the WAL-reset bug)."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -11,19 +10,10 @@ from casestore.connection import BUSY_TIMEOUT_MS
 from casestore.db import Store
 from casestore.errors import StoreUnavailable
 from casestore.locks import FileLock
-from casestore.migrate import open_store
 from casestore.tx import Tx
 from tests.store.inside import on_writer
 
 PUT = "INSERT INTO positions (address, last_seen) VALUES (:address, '')"
-
-
-@pytest.fixture
-async def beside(store: Store, db: Path, nonce: Callable[[], str]) -> AsyncIterator[Store]:
-    """The same file, opened as the CLI does beside a service."""
-    opened = await open_store(db, nonce, serves=False)
-    yield opened
-    await opened.close()
 
 
 def wal_size(db: Path) -> int:

@@ -98,6 +98,8 @@ async def test_a_broken_constraint_is_a_bug_and_does_not_take_its_neighbours_alo
     error, _ = await asyncio.gather(broken, store.write(keep, "kept"), return_exceptions=True)
     assert isinstance(error, ConstraintBroken)
     assert await store.read(labels) == {"kept"}
+    with pytest.raises(ConstraintBroken):
+        await store.write(Tx.run, "INSERT INTO prompts (version) VALUES ('v')")
     assert store.healthy, "a bug is not a storage error"
 
 

@@ -98,6 +98,18 @@ async def test_when_the_commit_itself_fails_nobody_is_told_done(store: Store, db
     assert await store.read(stored) == {"before", "after"}
 
 
+async def test_when_a_commit_for_all_fails_each_gets_one_of_its_own(store: Store, db: Path) -> None:
+    """There is room for some of them, and they are told the truth one by one."""
+    wal, frame = db.with_name(db.name + "-wal"), 4096 + 24
+    await store.write(put, "before")
+    with no_file_grows_beyond(wal.stat().st_size + 8 * frame):
+        answers = await asyncio.gather(*(store.write(put, f"p{n}", 4000) for n in range(12)), return_exceptions=True)
+    done = {answer for answer in answers if isinstance(answer, str)}
+    assert 0 < len(done) < 12
+    assert all(isinstance(answer, StoreUnavailable) for answer in answers if answer not in done)
+    assert await store.read(stored) == {"before", *done}
+
+
 async def test_a_transaction_refuses_to_run_a_statement_outside_of_one(store: Store) -> None:
     kept: list[Tx] = []
     await store.write(kept.append)

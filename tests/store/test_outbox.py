@@ -13,6 +13,7 @@ from casestore.scope import System
 from casestore.states import OutboxKind, OutboxState, Provenance
 from casestore.tx import Tx
 from tests.conftest import BOOT, HOUR, MINUTE, World
+from tests.store.inside import effort
 
 HERE, THERE, SLACK = "memory:S/R/1", "memory:S/R/2", "slack:T1/C2/1710.003"
 ALL = ("memory", "slack")
@@ -114,6 +115,36 @@ async def test_only_the_channels_that_are_connected_are_served(world: World, sto
     assert await store.read(outbox.next_due_at, ()) is None
     assert await store.read(outbox.next_due_at, ("memory",)) is None
     assert [(row.id, row.channel) for row in await take(world)] == [(slack, "slack")]
+
+
+async def test_one_address_can_be_served_by_itself(world: World, store: Store) -> None:
+    case = await world.case()
+    first, other = await put(world, case, HERE), await put(world, case, THERE)
+    taken = await store.write(outbox.take_due, world.now, ALL, boot="boot-0", most=9, at=THERE)
+    assert [row.id for row in taken] == [other]
+    assert await store.read(outbox.left_sending, BOOT, ALL, HERE) == []
+    assert [row.id for row in await store.read(outbox.left_sending, BOOT, ALL, THERE)] == [other]
+    assert [row.id for row in await take(world)] == [first]
+
+
+async def test_what_was_ever_said_is_not_read_to_find_what_is_to_be_said(world: World, store: Store) -> None:
+    def say_much(tx: Tx) -> None:
+        for n in range(500):
+            outbox.put(tx, world.now, case.id, f"memory:S/R/{n % 7}", OutboxKind.MESSAGE, body="b")
+        tx.run("UPDATE outbox SET state = 'sent'")
+
+    case = await world.case()
+    costs: list[list[int]] = []
+    for _ in range(2):
+        costs.append(
+            [
+                await effort(store, outbox.take_due, world.now, ALL, boot=BOOT, most=10),
+                await effort(store, outbox.next_due_at, ALL),
+                await effort(store, outbox.left_sending, BOOT, ALL),
+            ]
+        )
+        await store.write(say_much)
+    assert all(much < little + 50 for little, much in zip(*costs, strict=True)), costs
 
 
 async def test_as_many_are_taken_as_were_asked_for_the_oldest_first(world: World) -> None:

@@ -3,13 +3,14 @@
 import asyncio
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from casestore import prompts
-from casestore.db import Store
+from casestore.db import MOST_PER_COMMIT, MOST_READERS, Store
 from casestore.errors import StoreUnavailable
 from casestore.migrate import open_store
 from casestore.tx import Tx
@@ -81,44 +82,49 @@ def test_processes_that_open_a_new_file_at_the_same_moment_all_get_it(db: Path) 
     assert asyncio.run(look()) == 4
 
 
-async def test_the_other_process_sees_a_commit_at_its_next_read(
-    store: Store, db: Path, nonce: Callable[[], str]
-) -> None:
-    beside = await open_store(db, nonce, serves=False)
+async def test_the_other_process_sees_a_commit_at_its_next_read(store: Store, beside: Store) -> None:
     await beside.write(prompts.keep, 1, text="t", tools="[]", label="from the CLI")
     assert await store.read(Tx.value, "SELECT label FROM prompts") == "from the CLI"
     await store.write(prompts.keep, 1, text="u", tools="[]", label="from the service")
     assert await beside.read(Tx.integer, "SELECT count(*) FROM prompts") == 2
-    await beside.close()
 
 
-async def test_a_commit_of_another_connection_is_noticed_once_and_ones_own_never(
-    store: Store, db: Path, nonce: Callable[[], str]
-) -> None:
+async def test_a_commit_of_another_connection_is_noticed_once_and_ones_own_never(store: Store, beside: Store) -> None:
     await store.changed_elsewhere()
-    beside = await open_store(db, nonce, serves=False)
-    assert not await store.changed_elsewhere(), "opening is no change"
+    assert not await store.changed_elsewhere()
     await beside.write(prompts.keep, 1, text="t", tools="[]", label="")
     assert await store.changed_elsewhere()
     assert not await store.changed_elsewhere()
     await store.write(prompts.keep, 1, text="u", tools="[]", label="")
     await store.read(count_positions)
     assert not await store.changed_elsewhere()
-    await beside.close()
 
 
-async def test_close_does_what_was_asked_for_before(db: Path, nonce: Callable[[], str]) -> None:
+async def test_close_writes_what_was_asked_for_before(db: Path, nonce: Callable[[], str]) -> None:
     store = await open_store(db, nonce, serves=True, create=True)
     put = "INSERT INTO positions (address, last_seen) VALUES (:address, '')"
-    writes = [asyncio.create_task(store.write(Tx.run, put, address=str(n))) for n in range(300)]
-    reads = [asyncio.create_task(store.read(count_positions)) for _ in range(10)]
+    writes = [asyncio.create_task(store.write(Tx.run, put, address=str(n))) for n in range(2 * MOST_PER_COMMIT)]
     await asyncio.sleep(0)
     await store.close()
-    assert await asyncio.gather(*writes) == [1] * 300
-    assert len(await asyncio.gather(*reads)) == 10
+    assert await asyncio.gather(*writes) == [1] * len(writes)
     again = await open_store(db, nonce, serves=True)
-    assert await again.read(count_positions) == 300
+    assert await again.read(count_positions) == len(writes)
     await again.close()
+
+
+async def test_close_reads_what_was_asked_for_before_and_leaves_nothing_open(
+    db: Path, nonce: Callable[[], str]
+) -> None:
+    before = threading.enumerate()
+    store = await open_store(db, nonce, serves=True, create=True)
+    reads = [asyncio.create_task(store.read(count_positions)) for _ in range(3 * MOST_READERS)]
+    await asyncio.sleep(0)
+    await store.close()
+    assert await asyncio.gather(*reads) == [0] * len(reads)
+    for thread in threading.enumerate():
+        if thread not in before:
+            thread.join(timeout=20)
+            assert not thread.is_alive(), "each connection has a thread, and it ends with it"
 
 
 async def test_a_closed_store_says_so_and_opens_nothing_anew(db: Path, nonce: Callable[[], str]) -> None:

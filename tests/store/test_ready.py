@@ -14,6 +14,7 @@ from casestore.states import CaseState, Cause, LeaseKind, OnExpiry, Outcome, Pro
 from casestore.turns import Begun
 from casestore.tx import Tx
 from tests.conftest import HOUR, LEASE_TTL, RESTART, WORKER, People, World, asking_for, finish_response
+from tests.store.inside import effort
 
 ACTS = (
     "say", "say", "begin", "begin", "ask", "settle", "decide", "expire", "put off", "drop", "wait", "seize",
@@ -130,3 +131,18 @@ async def test_ready_names_as_many_as_it_is_asked_for_the_oldest_first(world: Wo
     for case in reversed(made):
         await world.say(case)
     assert await store.read(leases.ready, world.now, 2) == [case.id for case in made[:2]]
+
+
+async def test_whether_there_is_work_is_known_without_reading_the_turns_of_the_past(world: World, store: Store) -> None:
+    """R19"""
+
+    def live_long(tx: Tx) -> None:
+        for _ in range(300):
+            turns.settle(tx, world.now, turns.queue(tx, world.now, old.id, Cause.MESSAGE).id)
+            messages.receive(tx, world.now, old.id, Said(Provenance.REQUESTER, text_body("m")))
+            messages.mark_read(tx, old.id, turns.of_case(tx, old.id)[0].id)
+
+    young, old = await world.case(), await world.case()
+    await store.write(live_long)
+    for cost in (leases.has_work, turns.unsettled, messages.unread):
+        assert await effort(store, cost, old.id) < await effort(store, cost, young.id) + 50, cost.__name__

@@ -139,6 +139,7 @@ async def test_a_person_can_say_what_became_of_it_once(world: World, store: Stor
     settled = await step_of(world, working)
     assert (settled.state, settled.result) == (StepState.FINISHED if happened else StepState.FAILED, '{"n":1}')
     assert not await store.write(steps.finish_tool, world.now, step.id, ok=True, result='{"n":3}')
+    assert (await world.trail_kinds(working.case.id)).count("tool.outcome_told") == 1
 
 
 async def test_an_outcome_nobody_told_stays_unknown_and_the_model_hears_that(world: World, store: Store) -> None:

@@ -62,6 +62,22 @@ async def test_what_went_to_an_operator_says_so(world: World, store: Store, outc
     )  # fmt: skip
 
 
+async def test_a_run_that_gave_its_case_to_an_operator_says_so_whatever_its_outcome(world: World, store: Store) -> None:
+    begun = await world.begin()
+    await store.write(runs.end, world.now, begun.run.id, Outcome.ERROR, stop_reason="401", escalated=True)
+    assert (await store.read(runs.by_id, begun.run.id)).escalated
+
+
+async def test_whether_an_earlier_run_of_the_turn_ended_like_this_is_known(world: World, store: Store) -> None:
+    begun, other = await world.begin(), await world.begin()
+    await store.write(runs.end, world.now, begun.run.id, Outcome.ERROR, stop_reason="429")
+    for turn, outcome, reason, known in (
+        (begun.turn, Outcome.ERROR, "429", True), (begun.turn, Outcome.ERROR, "500", False),
+        (begun.turn, Outcome.LIMIT, "429", False), (other.turn, Outcome.ERROR, "429", False),
+    ):  # fmt: skip
+        assert await store.read(runs.ended_so, turn.id, outcome, reason) is known
+
+
 async def test_two_runs_of_a_case_never_overlap(world: World, store: Store) -> None:
     """R10"""
     begun = await world.begin()

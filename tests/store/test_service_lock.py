@@ -56,7 +56,9 @@ def test_a_service_that_is_killed_holds_the_file_no_longer(db: Path) -> None:
         process.kill()
         process.wait(timeout=30)
     assert service_holder(db) is None
-    ServiceLock.take(db, "b").release()
+    after = ServiceLock.take(db, "b")
+    assert service_holder(db) == "b", "nothing is left of the longer name of the one before"
+    after.release()
 
 
 def test_a_lock_in_a_folder_that_does_not_exist_is_refused_with_what_to_do(db: Path) -> None:

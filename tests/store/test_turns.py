@@ -10,7 +10,7 @@ from casestore.db import Store
 from casestore.errors import ConstraintBroken
 from casestore.messages import Said, text_body
 from casestore.models import Case, PrincipalId
-from casestore.states import CaseState, Cause, Origin, Outcome, Provenance, Role, StepState, TurnState, WaitingOn
+from casestore.states import CaseState, Cause, Origin, Outcome, Provenance, Role, StepState, Tier, TurnState, WaitingOn
 from casestore.turns import Begun
 from casestore.tx import Tx
 from tests.conftest import LEASE_TTL, MINUTE, RESTART, WORKER, World
@@ -154,6 +154,33 @@ async def test_an_abandoned_turn_is_settled_and_each_call_that_waits_has_one_res
     ]
     assert (await store.read(turns.by_id, working.turn.id)).state is TurnState.SETTLED
     assert await store.write(steps.finish_tool, world.now, working.step.id, ok=True, result="{}"), "a fact is a fact"
+
+
+@pytest.mark.parametrize("tier", list(Tier))
+async def test_the_next_turn_waits_for_a_call_of_an_abandoned_one_that_may_still_come_back(
+    world: World, store: Store, tier: Tier
+) -> None:
+    """R14: two calls with effects of one case are not under way at once; a read-only one is nobody's concern."""
+    working = await world.working(replace(RESTART, tier=tier))
+    await store.write(
+        steps.start_tool, world.now, working.lease, working.run.id, working.step, deadline=world.now + MINUTE
+    )  # fmt: skip
+    await store.write(turns.abandon, world.now, working.case.id, result="{}", why="resolved")
+    await store.write(leases.drop, working.lease)
+    await world.say(working.case, "it is back")
+    if tier is not Tier.READ_ONLY:
+        assert await begin(world, working.case, now=world.now + MINUTE - 1) is None
+        assert await store.read(leases.ready, world.now + MINUTE - 1, 10) == []
+    begun = await begin(world, working.case, now=world.now + (0 if tier is Tier.READ_ONLY else MINUTE))
+    assert begun is not None
+    assert begun.turn.id != working.turn.id
+
+
+async def test_an_attempt_of_which_nothing_could_be_stored_counts_too(world: World, store: Store) -> None:
+    """R13"""
+    begun = await world.begin()
+    await store.write(turns.count_attempt, begun.turn.id)
+    assert (await store.read(turns.by_id, begun.turn.id)).attempts == 2
 
 
 @pytest.mark.parametrize("state", [CaseState.CLOSED, CaseState.CANCELLED])

@@ -7,7 +7,7 @@ from casestore.db import Store
 from casestore.errors import ConstraintBroken, MoveRefused
 from casestore.gates import Because, Refused
 from casestore.spending import NotSpent, Spent, spend
-from casestore.states import GateState, StepState, TurnState, Verb, WaitingOn
+from casestore.states import GateKind, GateState, Role, StepState, TurnState, Verb, WaitingOn
 from casestore.tx import Tx
 from tests.conftest import HOUR, MINUTE, Asked, World
 from tests.store.rows import everything
@@ -97,6 +97,33 @@ async def test_the_end_of_one_case_leaves_the_gates_of_others_alone(world: World
     await end(world, mine)
     assert (await world.gate(other.gate.id)).state is GateState.OPEN
     assert (await world.gate(approved.gate.id)).state is GateState.APPROVED
+
+
+@pytest.mark.parametrize("verb", [Verb.HAPPENED, Verb.NOT_HAPPENED, Verb.RERUN])
+async def test_what_a_person_said_about_an_outcome_stays_and_only_run_it_again_is_void(
+    world: World, store: Store, verb: Verb
+) -> None:
+    """R9, R14"""
+    working = await world.working()
+    await store.write(
+        steps.start_tool, world.now, working.lease, working.run.id, working.step, deadline=world.now + MINUTE
+    )  # fmt: skip
+    await store.write(steps.mark_unknown, world.now, working.step)
+    asked = await world.ask(working, kind=GateKind.OUTCOME)
+    await world.decide(asked.gate, world.people.kim, verb)
+    await end(world, asked)
+    assert (await world.gate(asked.gate.id)).state is (
+        GateState.VOID if verb is Verb.RERUN else GateState.APPROVED
+    )  # fmt: skip
+
+
+async def test_a_consent_that_has_been_made_use_of_stays(world: World, store: Store) -> None:
+    """The call it was given for is over; there is nothing left to take back."""
+    asked = await world.ask(kind=GateKind.CONSENT, roles=[Role.REQUESTER])
+    await world.decide(asked.gate, world.people.you)
+    await store.write(steps.refuse, world.now, None, asked.step, "{}", why="denied by an operator afterwards")
+    await end(world, asked)
+    assert (await world.gate(asked.gate.id)).state is GateState.APPROVED
 
 
 @pytest.mark.parametrize("missing", ["decided_by", "verb", "digest_run"])
