@@ -1,0 +1,303 @@
+"""A whole service on a real file, without its timers: a test says when something is worked, sent, killed, restarted."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from itertools import count
+from pathlib import Path
+from typing import TypeVar
+
+from bot import closing, gating, intake, takeover
+from bot.conduct import Conductor
+from bot.delivery import Delivery
+from bot.desk import Desk, Prompt, Toolbox
+from bot.engine import Engine
+from bot.gating import Reply
+from bot.receiver import Receiver
+from bot.settings import Settings
+from bot.tools.declare import Tool
+from casestore import bindings, cases, gates, leases, messages, outbox, principals, runs, steps, trail, turns
+from casestore.db import Store
+from casestore.gates import Decision
+from casestore.migrate import open_store
+from casestore.models import Case, CaseId, Gate, Message, OutboxRow, Principal, Run, Step, Turn
+from casestore.scope import System
+from casestore.states import Role, Verb
+from casestore.turns import Worker
+from casestore.tx import Tx
+from channels.memory import MemoryChannel
+from channels.messages import Account, Address
+from tests.loop.effects import Effects, tools_of
+from tests.loop.scripted import ASKED, ScriptedModel
+
+T = TypeVar("T")
+
+START = 1_790_000_000_000
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+THREAD = Address(channel="memory", space="S", room="help", thread="t1")
+PEOPLE = {"ann": Role.REQUESTER, "ben": Role.REQUESTER, "kim": Role.OPERATOR, "lee": Role.OPERATOR, "root": Role.ADMIN}
+AT_ONCE = 64
+
+
+class Killed(BaseException):
+    """The process is gone: nothing that follows is run, nothing that would follow is written."""
+
+
+class ManualClock:
+    """A clock that only the test moves."""
+
+    def __init__(self) -> None:
+        self.ms = START
+
+    def now(self) -> int:
+        return self.ms
+
+    def pass_by(self, ms: int) -> None:
+        """Let time pass."""
+        self.ms += ms
+
+
+class Rig:
+    """The service; `restart` is a new process on the same file and the same platform."""
+
+    def __init__(
+        self, db: Path, model: ScriptedModel, *, settings: Settings | None = None, channel: MemoryChannel | None = None
+    ) -> None:
+        self.db, self.model = db, model
+        self.settings = Settings() if settings is None else settings
+        self.clock = ManualClock()
+        self.effects = Effects()
+        self.tools: dict[str, Tool] = tools_of(self.effects)
+        self.channel = MemoryChannel() if channel is None else channel
+        self.prompt = "Work the case."
+        self.boots = count(1)
+        self.woken_for: list[CaseId] = []
+        self.woken: Callable[[CaseId], None] = self.woken_for.append
+        self._nonces = count(1)
+        self._beside: set[asyncio.Task[object]] = set()
+
+    async def open(self) -> None:
+        """Start the process: open the file, void what its earlier boots held, listen."""
+        self.store = await open_store(self.db, lambda: f"n{next(self._nonces)}", serves=True, create=True)
+        self.people = await self.store.write(_people, self.clock.now())
+        box = Toolbox(self.tools, self.settings)
+        self.boot = f"boot-{next(self.boots)}"
+        worker = Worker(f"engine {self.boot}", self.boot, "casebound", ASKED, self.settings.leases.ttl)
+        prompt = Prompt("test", self.prompt, box.schemas())
+        self.desk = Desk(settings=self.settings, clock=self.clock, toolbox=box, prompt=prompt, worker=worker)
+        self.conductor = Conductor(self.store, self.desk, self.model, retry_after_s=(0.0, 0.0))
+        self.engine = Engine(self.store, self.desk, self.conductor)
+        self.delivery = Delivery(self.store, self.clock, {"memory": self.channel}, self.boot, None)
+        self.receiver = Receiver(self.store, self.clock, self.settings, self.delivery, None, self._wake)
+        await self.store.write(leases.void_earlier_boots, self.boot)
+        await self.channel.start(self.receiver)
+
+    async def kill(self) -> None:
+        """End the process at once: whatever it was doing is not gone on with, what was asked of the file is done."""
+        await self.channel.stop()
+        await self.store.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        ours = [task for task in others if task in self._beside or _is_bots(task)]
+        for task in ours:
+            task.cancel()
+        await asyncio.gather(*ours, return_exceptions=True)
+        self._beside.clear()
+
+    async def restart(self) -> None:
+        """Kill it and start it again."""
+        await self.kill()
+        await self.open()
+
+    def die(self, *, before: Callable[..., object] | None = None, after: Callable[..., object] | None = None) -> None:
+        """Be killed right before, or right after, the first transaction that runs this function."""
+        write = self.store.write
+
+        async def dying(fn: Callable[..., object], *args: object, **kwargs: object) -> object:
+            if fn is before:
+                raise Killed
+            value = await write(fn, *args, **kwargs)
+            if fn is after:
+                raise Killed
+            return value
+
+        setattr(self.store, "write", dying)  # noqa: B010 - the real one takes any function, as a type cannot say
+
+    def _wake(self, case_id: CaseId) -> None:
+        self.woken(case_id)
+
+    # What people do
+
+    def account(self, name: str) -> Account:
+        """The account of somebody on the platform."""
+        return Account(channel="memory", space="S", account_id=f"U-{name}", display_name=name)
+
+    async def say(
+        self,
+        text: str,
+        *,
+        by: str = "ann",
+        at: Address = THREAD,
+        addressed: bool = True,
+        platform_id: str | None = None,
+    ) -> Case:
+        """Somebody writes in a thread; the case it is in by then."""
+        await self.channel.say(text, address=at, account=self.account(by), addressed=addressed, platform_id=platform_id)
+        case = await self.store.read(bindings.case_at, str(at))
+        assert case is not None
+        return case
+
+    async def decide(
+        self, case: Case, verb: Verb = Verb.APPROVE, *, by: str = "kim", reason: str | None = None,
+        changes: Mapping[str, object] | None = None, gate: Gate | None = None,
+    ) -> Reply:  # fmt: skip
+        """Somebody answers the open gate of a case (or one that is named)."""
+        asked = await self.gate(case) if gate is None else gate
+        changed = None if changes is None else gating.changed(self.desk.toolbox.get(asked.tool), asked, changes)
+        decision = Decision(verb, asked.digest_shown[:8], "cli", reason, changed)
+        return await self.store.write(
+            gating.decide, self.clock.now(), self.people[by], asked.id, decision, self.settings.service.zone
+        )
+
+    async def take(self, case: Case, by: str = "kim") -> None:
+        """Somebody takes a case over."""
+        await self.store.write(_take, self.clock.now(), case.id, self.people[by])
+
+    async def release(self, case: Case, by: str = "kim") -> None:
+        """Somebody hands it back."""
+        await self.store.write(_release, self.clock.now(), case.id, self.people[by])
+
+    async def resolve(self, case: Case, by: str = "kim") -> None:
+        """An operator says that it is dealt with."""
+        await self.store.write(_resolve, self.clock.now(), case.id, self.people[by])
+
+    async def close(self, case: Case, by: str = "kim") -> None:
+        """An operator closes it for good."""
+        await self.store.write(_close, self.clock.now(), case.id, self.people[by])
+
+    async def speak(self, case: Case, text: str, *, by: str) -> Message:
+        """Somebody says something in a case from the command line."""
+        now, settings = self.clock.now(), self.settings
+        return await self.store.write(_speak, now, case.id, self.people[by], text, settings)
+
+    # What the service does
+
+    async def work(self, *, deliver: bool = True) -> None:
+        """Work every case that has work, until none has, and deliver what was said."""
+        for _ in range(50):
+            ready = await self.store.read(leases.ready, self.clock.now(), AT_ONCE)
+            if not ready:
+                break
+            await asyncio.gather(*(self.conductor.work(case_id) for case_id in ready))
+        else:
+            raise AssertionError("the cases always have work: something goes round in circles")
+        if deliver:
+            await self.deliver()
+
+    async def deliver(self) -> None:
+        """Deliver what is due now."""
+        while await self.delivery.deliver_due():
+            continue
+
+    def start(self, work: Coroutine[object, object, T]) -> "asyncio.Task[T]":
+        """Let something go on beside the test."""
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        return task
+
+    # What is on disk
+
+    async def case(self, case: Case) -> Case:
+        """The case as it is now."""
+        return await self.store.read(cases.by_id, case.id)
+
+    async def gate(self, case: Case) -> Gate:
+        """The open gate of a case."""
+        found = await self.store.read(gates.open_gate, case.id)
+        assert found is not None, "no gate is open"
+        return found
+
+    async def open_gate(self, case: Case) -> Gate | None:
+        """The open gate of a case, if there is one."""
+        return await self.store.read(gates.open_gate, case.id)
+
+    async def gates(self, case: Case) -> list[Gate]:
+        """Every gate of a case, oldest first."""
+        return await self.store.read(gates.of_case, case.id)
+
+    async def turns(self, case: Case) -> list[Turn]:
+        """The turns of a case."""
+        return await self.store.read(turns.of_case, case.id)
+
+    async def runs(self, case: Case) -> list[Run]:
+        """The runs of a case, oldest first."""
+        return (await self.store.read(runs.listing, System(), case_id=case.id))[::-1]
+
+    async def steps(self, case: Case, *, tools_only: bool = True) -> list[Step]:
+        """The steps of a case, in order."""
+        return await self.store.read(_steps, case.id, tools_only=tools_only)
+
+    async def messages(self, case: Case) -> list[Message]:
+        """What was said."""
+        return await self.store.read(messages.of_case, System(), case.id)
+
+    async def texts(self, case: Case) -> list[str]:
+        """What we said, as stored."""
+        return [message.text for message in await self.messages(case) if message.direction == "out"]
+
+    async def outbox(self, case: Case) -> list[OutboxRow]:
+        """What was or is to be sent."""
+        return await self.store.read(outbox.of_case, case.id)
+
+    async def trail(self, case: Case) -> list[str]:
+        """The kinds of what happened, oldest first."""
+        return [entry.kind for entry in await self.store.read(trail.read, System(), case.id)]
+
+    def posted(self, at: Address = THREAD) -> list[str]:
+        """What stands in a thread, as its people see it."""
+        return self.channel.texts(at)
+
+
+def _is_bots(task: "asyncio.Task[object]") -> bool:
+    """Whether it is the service's own, and not the test's."""
+    return "/bot/" in getattr(task.get_coro(), "cr_code").co_filename  # noqa: B009 - not every coroutine has one
+
+
+def _people(tx: Tx, now: int) -> dict[str, Principal]:
+    for name, role in PEOPLE.items():
+        if name not in {principal.name for principal in principals.listing(tx)}:
+            added = principals.add(tx, now, tenant="local", name=name, role=role)
+            principals.bind(
+                tx, now, added.id, channel="memory", space="S", account_id=f"U-{name}", bound_by=None
+            )  # fmt: skip
+    return {principal.name: principal for principal in principals.listing(tx)}
+
+
+def _steps(tx: Tx, case_id: CaseId, *, tools_only: bool) -> list[Step]:
+    found = [step for turn in turns.of_case(tx, case_id) for step in steps.of_turn(tx, turn.id)]
+    return [step for step in found if step.kind == "tool" or not tools_only]
+
+
+def _take(tx: Tx, now: int, case_id: CaseId, who: Principal) -> None:
+    takeover.take(tx, now, cases.by_id(tx, case_id), who)
+
+
+def _release(tx: Tx, now: int, case_id: CaseId, who: Principal) -> None:
+    takeover.release(tx, now, cases.by_id(tx, case_id), who)
+
+
+def _resolve(tx: Tx, now: int, case_id: CaseId, who: Principal) -> None:
+    closing.resolve(tx, now, cases.by_id(tx, case_id), by=principals.actor(who), why="")
+
+
+def _close(tx: Tx, now: int, case_id: CaseId, who: Principal) -> None:
+    closing.close(tx, now, cases.by_id(tx, case_id), by=principals.actor(who), why="")
+
+
+def _speak(tx: Tx, now: int, case_id: CaseId, who: Principal, text: str, settings: Settings) -> Message:
+    return intake.say_in(tx, now, cases.by_id(tx, case_id), who, text, settings, settings.service.zone)
+
+
+async def checked(store: Store, case: Case) -> None:
+    """The trail of a case holds."""
+    found = await store.read(trail.verify, System(), case.id)
+    assert found.problems == ()

@@ -1,0 +1,252 @@
+"""Every card of a gate, wherever it stands, comes to show the same in the end (R8, R28)."""
+
+import pytest
+
+from casestore import bindings, gates
+from casestore.models import Case
+from casestore.principals import actor
+from casestore.states import GateState, Verb
+from channels.errors import RetryLater
+from channels.messages import Address, Card, Outbound
+from tests.loop.rig import HOUR, THREAD, Rig
+from tests.loop.scripted import calls, says
+
+RESTART = ("svc.restart", {"service": "a"})
+ROOM = Address(channel="memory", space="S", room="approvals")
+
+
+async def asked(rig: Rig, *, rooms: tuple[Address, ...] = (ROOM,)) -> Case:
+    """A case that waits for a decision, shown in its thread and elsewhere."""
+    rig.model.then(says("Yes?"), calls(RESTART, ("note", {"text": "x"}), text="It is stuck.\nReally."))
+    case = await rig.say("It hangs")
+    await rig.work()
+    for room in rooms:
+        await rig.store.write(bindings.bind, rig.clock.now(), case, str(room), actor="kim")
+    await rig.say("Please restart it")
+    await rig.work()
+    return case
+
+
+def cards(rig: Rig, at: Address) -> list[tuple[str, Card]]:
+    """The cards at a place, with their platform ids."""
+    standing = rig.channel.standing(at).items()
+    return [(platform_id, content) for platform_id, content in standing if isinstance(content, Card)]
+
+
+def outcomes(rig: Rig) -> set[tuple[str, ...]]:
+    """What the cards show in place of their buttons."""
+    shown = [card for at in (THREAD, ROOM) for _, card in cards(rig, at)]
+    assert len(shown) >= 2
+    assert all(not card.verbs for card in shown)
+    return {card.outcome for card in shown}
+
+
+async def test_the_card_says_what_will_happen_to_what_because_of_whom_and_what_if_nobody_does_anything(
+    rig: Rig,
+) -> None:
+    await asked(rig)
+
+    (_, card) = cards(rig, ROOM)[0]
+    assert card.verbs == ("approve", "deny", "revise")
+    assert (card.statement, card.tool, card.tier_note) == (
+        'Restart "a"', "svc.restart", "consequential, not reversible"
+    )  # fmt: skip
+    assert card.asked_by == "the assistant, for ann (not verified)"
+    assert card.because == "It is stuck.\nReally."
+    assert card.waiting == "1 more call waits behind this one"
+    assert card.decides == "an operator, not the requester"
+    assert card.if_nobody.endswith("(in 24 h): denied; the requester is told")
+    assert [(argument.name, argument.value) for argument in card.arguments] == [("service", "a")]
+
+
+async def test_after_the_decision_and_the_effect_every_copy_shows_both(rig: Rig) -> None:
+    case = await asked(rig)
+    rig.model.then(says("Restarted."))
+    await rig.decide(case, reason="go on")
+    await rig.work()
+
+    ((decided, ran),) = outcomes(rig)
+    assert decided.startswith("Approved by kim via cli, ")
+    assert decided.endswith('"go on"')
+    assert ran.startswith("Ran ")
+    assert ran.endswith(": restart a: done")
+
+
+async def test_while_the_effect_is_under_way_the_card_says_so(rig: Rig) -> None:
+    case = await asked(rig)
+    held = rig.effects.hold("restart")
+    await rig.decide(case)
+    working = rig.start(rig.conductor.work(case.id))
+    await held.reached.wait()
+    await rig.deliver()
+    ((_, running),) = outcomes(rig)
+    assert running.startswith("Running since ")
+
+    rig.model.then(says("Restarted."))
+    held.release.set()
+    await working
+    await rig.deliver()
+    ((_, ran),) = outcomes(rig)
+    assert ran.startswith("Ran ")
+
+
+@pytest.mark.parametrize(
+    ("how", "shown"),
+    [
+        ("deny", "Denied by kim via cli, "),
+        ("revise", "Sent back for revision by kim via cli, "),
+        ("expire", "Expired: nobody decided by "),
+        ("withdraw", "Withdrawn "),
+        ("take over", "Withdrawn "),
+        ("resolve", "Withdrawn "),
+    ],
+)
+async def test_however_a_gate_ends_every_copy_says_so_also_after_a_restart(rig: Rig, how: str, shown: str) -> None:
+    case = await asked(rig)
+    gate = await rig.gate(case)
+    rig.model.then(says("I see."))
+    match how:
+        case "expire":
+            rig.clock.pass_by(25 * HOUR)
+            await rig.store.write(gates.expire_due, rig.clock.now())
+        case "withdraw":
+            kim = rig.people["kim"]
+            await rig.store.write(gates.withdraw, rig.clock.now(), gate, by=actor(kim), reason="no", who=kim)
+        case "take over":
+            await rig.take(case)
+        case "resolve":
+            await rig.resolve(case)
+        case verb:
+            await rig.decide(case, Verb(verb))
+    await rig.restart()
+    await rig.delivery.reconcile()
+    await rig.work()
+
+    ((line, *_),) = outcomes(rig)
+    assert line.startswith(shown)
+
+
+async def test_a_card_that_is_sent_after_the_decision_is_sent_as_decided(rig: Rig) -> None:
+    rig.model.then(says("Yes?"))
+    case = await rig.say("It hangs")
+    await rig.work()
+    await rig.store.write(bindings.bind, rig.clock.now(), case, str(ROOM), actor="kim")
+    rig.model.then(calls(RESTART), says("Restarted."))
+    await rig.say("Please restart it")
+    await rig.work(deliver=False)
+    await rig.decide(case)
+    await rig.work()
+
+    ((decided, ran),) = outcomes(rig)
+    assert (decided[:15], ran[:4]) == ("Approved by kim", "Ran ")
+    assert rig.channel.edited == []
+
+
+async def test_a_gate_decided_while_its_card_is_being_sent_is_edited_right_after(rig: Rig) -> None:
+    rig.model.then(calls(RESTART))
+    case = await rig.say("It hangs")
+    await rig.work(deliver=False)
+    send = rig.channel.send
+
+    async def decided_meanwhile(outbound: Outbound) -> str:
+        platform_id = await send(outbound)
+        setattr(rig.channel, "send", send)  # noqa: B010 - as below
+        await rig.decide(case, Verb.DENY)
+        return platform_id
+
+    setattr(rig.channel, "send", decided_meanwhile)  # noqa: B010 - the platform takes its time
+    await rig.deliver()
+
+    ((_, card),) = cards(rig, THREAD)
+    assert (card.verbs, card.outcome[0][:6]) == ((), "Denied")
+
+
+async def test_an_edit_that_the_platform_puts_off_is_made_later_with_what_is_true_then(rig: Rig) -> None:
+    case = await asked(rig)
+    rig.channel.fail(*[RetryLater(1_000)] * 2, on="edit")
+    rig.model.then(says("Restarted."))
+    await rig.decide(case)
+    await rig.work()
+    for _ in range(3):
+        rig.clock.pass_by(1_000)
+        await rig.deliver()
+
+    ((_, ran),) = outcomes(rig)
+    assert ran.startswith("Ran ")
+
+
+async def test_a_press_on_a_copy_nobody_knew_decides_and_the_copy_becomes_one_of_the_gates(rig: Rig) -> None:
+    """As when somebody forwards the card, or we were killed between sending it and noting that."""
+    case = await asked(rig, rooms=())
+    (_, card) = cards(rig, THREAD)[0]
+    elsewhere = await rig.channel.send(Outbound(address=ROOM, nonce="forwarded", content=card))
+    rig.model.then(says("Restarted."))
+    assert await rig.channel.press(ROOM, elsewhere, "approve", rig.account("kim")) == 'Approved: Restart "a"'
+    await rig.work()
+
+    ((_, ran),) = outcomes(rig)
+    assert ran.startswith("Ran ")
+    assert (await rig.gates(case))[0].decided_via == "memory"
+
+
+async def test_a_press_that_comes_too_late_or_from_somebody_who_may_not_is_answered_to_them_alone(rig: Rig) -> None:
+    case = await asked(rig)
+    (platform_id, card) = cards(rig, THREAD)[0]
+    before = len(rig.channel.sent)
+    heard = await rig.channel.press(THREAD, platform_id, "approve", rig.account("ann"))
+    assert "You may not decide" in heard
+    heard = await rig.channel.press(THREAD, platform_id, "approve", rig.account("ben"))
+    assert "Restart" not in heard
+    assert case.label not in heard
+    assert (await rig.gate(case)).state is GateState.OPEN
+
+    rig.model.then(says("Restarted."))
+    await rig.channel.press(THREAD, platform_id, "approve", rig.account("kim"))
+    heard = await rig.channel.press(THREAD, platform_id, "deny", rig.account("lee"), seen=card)
+    assert "already decided: Approved by kim via memory" in heard
+    assert len(rig.channel.sent) == before
+    await rig.work()
+    assert rig.effects.count("restart") == 1
+    assert (await rig.gates(case))[0].state is GateState.APPROVED
+
+
+async def test_a_restart_before_the_press_changes_nothing(rig: Rig) -> None:
+    """R8: no button lives in memory."""
+    await asked(rig)
+    (platform_id, _) = cards(rig, ROOM)[0]
+    await rig.restart()
+    rig.model.then(says("Restarted."))
+    await rig.channel.press(ROOM, platform_id, "approve", rig.account("kim"))
+    await rig.restart()
+    await rig.work()
+
+    assert rig.effects.made == ["restart a", "note x"]
+    assert len(outcomes(rig)) == 1
+
+
+async def test_a_deleted_card_is_no_decision(rig: Rig) -> None:
+    case = await asked(rig, rooms=())
+    (platform_id, _) = cards(rig, THREAD)[0]
+    await rig.channel.delete(THREAD, platform_id)
+    assert (await rig.gate(case)).state is GateState.OPEN
+    rig.model.then(says("Restarted."))
+    await rig.decide(case)
+    await rig.work()
+
+    assert rig.effects.count("restart") == 1
+    assert rig.posted()[-1] == "Restarted."
+
+
+async def test_two_gates_of_one_turn_have_a_card_each(rig: Rig) -> None:
+    rig.model.then(calls(RESTART, ("svc.restart", {"service": "b"})), says("Both."))
+    case = await rig.say("It hangs")
+    await rig.work()
+    await rig.decide(case)
+    await rig.work()
+    await rig.decide(case, Verb.DENY)
+    await rig.work()
+
+    first, second = (card for _, card in cards(rig, THREAD))
+    assert (first.outcome[0][:8], second.outcome[0][:6]) == ("Approved", "Denied")
+    assert len(first.outcome) == 2
+    assert second.looked_at == ("restart(a) → restart a: done",)

@@ -1,0 +1,5 @@
+"""The same service as the tests of the loop have."""
+
+from tests.loop.conftest import make_rig, rig
+
+__all__ = ["make_rig", "rig"]
