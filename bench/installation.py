@@ -1,0 +1,175 @@
+"""Casebound on a file, put together as the service does it, but for the model and the tools; and those who use it."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic_ai.models import Model
+
+from bench import workload
+from bot import gating, ids, intake
+from bot.app import PROMPT
+from bot.clock import SystemClock
+from bot.conduct import Conductor
+from bot.desk import Desk, Prompt, Toolbox
+from bot.engine import Engine
+from bot.instruct import Ended, Lost
+from bot.settings import Settings
+from casestore import bindings, gates, principals
+from casestore.db import Store
+from casestore.errors import StoreUnavailable
+from casestore.gates import Decision
+from casestore.migrate import open_store
+from casestore.models import CaseId
+from casestore.scope import Tenant
+from casestore.states import Outcome, Role, Verb
+from casestore.turns import Worker
+from casestore.tx import Tx
+from channels.messages import Account, Address, Inbound
+
+TENANT = "local"
+REQUESTER = Account(channel="memory", space="bench", account_id="you")
+CLOCK = SystemClock()
+
+
+class Watched(Conductor):
+    """The conductor, which tells whoever waits for a case how its run ended."""
+
+    def __init__(self, store: Store, desk: Desk, model: Model) -> None:
+        super().__init__(store, desk, model)
+        self._waited: dict[CaseId, asyncio.Future[Ended]] = {}
+
+    def wait_for(self, case_id: CaseId) -> "asyncio.Future[Ended]":
+        """How the next run of this case will end."""
+        self._waited[case_id] = asyncio.get_running_loop().create_future()
+        return self._waited[case_id]
+
+    async def work(self, case_id: CaseId) -> Ended | Lost | None:
+        ended = await super().work(case_id)
+        if isinstance(ended, Ended) and (waiting := self._waited.pop(case_id, None)) is not None:
+            waiting.set_result(ended)
+        return ended
+
+
+@dataclass
+class Installation:
+    """A store, an engine at work on it, and how many turns its threads have had."""
+
+    store: Store
+    conductor: Watched
+    engine: Engine
+    settings: Settings
+    turns: dict[str, int] = field(default_factory=dict[str, int])
+    deciding_ms: list[float] = field(default_factory=list[float])
+    """How long each decision took, its own store opened and closed."""
+    sent_away: int = 0
+    """How often one was told to try again, because others stood before it."""
+
+    async def turn(self, thread: str) -> None:
+        """One message in a thread (`t0`, `t1`, …), answered; decided from elsewhere where a gate is asked."""
+        number = self.turns[thread] = self.turns.get(thread, 0) + 1
+        case_id = await self._say(thread, number)
+        ended = await self._worked(case_id)
+        if ended.outcome is Outcome.PARKED:
+            await self._approve(case_id)
+            ended = await self._worked(case_id)
+        if ended.outcome is not Outcome.ANSWERED:
+            raise RuntimeError(f"turn {number} of {thread} ended {ended.outcome}, not answered")
+
+    async def _say(self, thread: str, number: int) -> CaseId:
+        inbound = Inbound(
+            address=Address.parse(f"memory:bench/room/{thread}"), account=REQUESTER, platform_id=f"{number:08d}",
+            text=workload.message(number, int(thread[1:])), addressed=True, at=CLOCK.now(),
+        )  # fmt: skip
+        received = await self.store.write(intake.receive, CLOCK.now(), inbound, self.settings, None)
+        if isinstance(received, intake.Ignored):
+            raise TypeError(f"a message was ignored: {received.why}")
+        return received.case_id
+
+    async def _worked(self, case_id: CaseId) -> Ended:
+        waiting = self.conductor.wait_for(case_id)
+        self.engine.wake(case_id)
+        return await waiting
+
+    async def _approve(self, case_id: CaseId) -> None:
+        """What `casebound gate approve` does beside a service: it opens the file itself."""
+        began = asyncio.get_running_loop().time()
+        elsewhere = await open_store(self.store.path, ids.nonce, serves=False)
+        try:
+            seen = await elsewhere.read(_open_gate, case_id)
+            reply = await self._until_taken(elsewhere, seen)
+            if not reply.taken:
+                raise RuntimeError(reply.text)
+        finally:
+            await elsewhere.close()
+        self.deciding_ms.append((asyncio.get_running_loop().time() - began) * 1_000)
+
+    async def _until_taken(self, elsewhere: Store, seen: "_Seen") -> gating.Reply:
+        while True:
+            try:
+                return await elsewhere.write(_decide, CLOCK.now(), seen)
+            except StoreUnavailable:
+                self.sent_away += 1
+
+
+@asynccontextmanager
+async def installed(db: Path) -> AsyncGenerator[Installation]:
+    """Open the file with fresh objects and let the engine run; what an earlier one of ours left is gone on with."""
+    settings = Settings()
+    store = await open_store(db, ids.nonce, serves=True, create=True)
+    try:
+        await store.write(_people, CLOCK.now())
+        desk = _desk(settings)
+        conductor = Watched(store, desk, workload.ScriptedModel())
+        engine = Engine(store, desk, conductor)
+        running = asyncio.create_task(engine.run())
+        installation = Installation(store, conductor, engine, settings)
+        installation.turns.update(await store.read(_turns_so_far))
+        yield installation
+        await engine.stop(10)
+        await running
+    finally:
+        await store.close()
+
+
+def _desk(settings: Settings) -> Desk:
+    box = Toolbox({tool.name: tool for tool in workload.tools()}, settings)
+    worker = Worker(
+        holder="bench", boot=ids.boot_id(), agent="casebound", model="scripted", lease_ttl=settings.leases.ttl
+    )
+    return Desk(settings, CLOCK, box, Prompt("scripted", PROMPT, box.schemas()), worker)
+
+
+def _people(tx: Tx, now: int) -> None:
+    if principals.listing(tx):
+        return
+    principals.add(tx, now, tenant=TENANT, name="operator", role=Role.OPERATOR)
+    you = principals.add(tx, now, tenant=TENANT, name="you", role=Role.REQUESTER)
+    channel, space, account_id = REQUESTER.identity
+    principals.bind(tx, now, you.id, channel=channel, space=space, account_id=account_id, bound_by=None)
+
+
+def _turns_so_far(tx: Tx) -> dict[str, int]:
+    addresses = [str(address) for address in tx.column("SELECT address FROM bindings WHERE state = 'live'")]
+    return {address.rpartition("/")[2]: int(bindings.position(tx, address) or 0) for address in addresses}
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    gate_id: int
+    digest: str
+
+
+def _open_gate(tx: Tx, case_id: CaseId) -> _Seen:
+    gate = gates.open_gate(tx, case_id)
+    if gate is None:
+        raise RuntimeError("no gate is open")
+    shown = gates.get(tx, Tenant(TENANT), gate.id)
+    return _Seen(shown.id, shown.digest_shown)
+
+
+def _decide(tx: Tx, now: int, seen: _Seen) -> gating.Reply:
+    operator = principals.by_name(tx, "operator")
+    return gating.decide(tx, now, operator, seen.gate_id, Decision(Verb.APPROVE, seen.digest, "cli"), None)
