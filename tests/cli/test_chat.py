@@ -1,0 +1,176 @@
+"""`casebound chat`: a conversation in the terminal, alone on a file and beside a running service."""
+
+import os
+import pty
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from casestore.locks import service_holder
+from tests.cli.command_line import COMMAND, Ended, call, environment
+from tests.cli.services import Up, eventually, json_of
+
+pytestmark = pytest.mark.timeout(240)
+
+QUESTION = "what is wrong with this machine?"
+ANSWER = "What I found on the machine that I run on:"
+
+
+class Chat:
+    """A chat whose input the test holds."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [*COMMAND, "chat", *arguments], cwd=folder, env=environment(), text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def say(self, line: str) -> None:
+        """Type a line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def read_until(self, words: str) -> str:
+        """Read what is shown, up to the line that has these words."""
+        assert self.process.stdout is not None
+        shown = ""
+        for line in self.process.stdout:
+            shown += line
+            if words in line:
+                return shown
+        raise AssertionError(f"{words!r} was never shown: {shown}")
+
+    def end(self) -> Ended:
+        """End the input; all that was shown since."""
+        out, err = self.process.communicate(timeout=90)
+        return Ended(self.process.returncode, out, err)
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Up]:
+    """A service on the test's file."""
+    up = Up(tmp_path)
+    yield up
+    up.kill()
+
+
+def _case_of(folder: Path, address: str) -> str:
+    cases = [json_of(folder, "case", "show", case["label"]) for case in json_of(folder, "case", "list")["cases"]]
+    return next(case["label"] for case in cases if address in [bound["address"] for bound in case["bindings"]])
+
+
+def test_a_question_that_is_piped_in_is_answered_before_the_command_ends(tmp_path: Path) -> None:
+    """With no service and no file: it makes the file, works the case itself, and leaves."""
+    ended = call(tmp_path, "chat", stdin=QUESTION + "\n")
+    assert (ended.code, ended.err) == (0, "")
+    assert ANSWER in ended.out
+    case = json_of(tmp_path, "case", "show", "C-1001")
+    assert [message["provenance"] for message in case["messages"]] == ["requester", "assistant"]
+    assert case["origin"] == "console"
+    assert service_holder(tmp_path / "casebound.db") is None
+    again = call(tmp_path, "chat", stdin="what is wrong with the disk?")
+    assert ANSWER in again.out
+    assert len(json_of(tmp_path, "case", "list")["cases"]) == 1, "the conversation goes on where it was"
+
+
+def test_another_conversation_is_another_case_and_quit_ends(tmp_path: Path) -> None:
+    ended = call(tmp_path, "chat", stdin=f"{QUESTION}\n/new\n{QUESTION}\n/cases\n/quit\nnever said\n")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.count(ANSWER) == 2
+    assert "What you write now goes into another case." in ended.out
+    cases = json_of(tmp_path, "case", "list")["cases"]
+    assert sorted(case["label"] for case in cases) == ["C-1001", "C-1002"]
+    texts = [json_of(tmp_path, "case", "show", case["label"])["messages"] for case in cases]
+    assert "never said" not in str(texts)
+    third = call(tmp_path, "chat", "--new", stdin=QUESTION)
+    assert ANSWER in third.out
+    assert len(json_of(tmp_path, "case", "list")["cases"]) == 3
+
+
+def test_beside_a_service_it_stores_and_shows_and_the_service_answers(service: Up, tmp_path: Path) -> None:
+    ended = call(tmp_path, "chat", stdin=QUESTION + "\n")
+    assert (ended.code, ended.err) == (0, "")
+    assert ANSWER in ended.out
+    assert service.process.poll() is None
+    assert "casebound up" in (service_holder(tmp_path / "casebound.db") or "")
+
+
+def test_a_card_says_what_to_type_and_becomes_its_outcome(service: Up, tmp_path: Path) -> None:
+    """R28: the alert's case is bound to the conversation; the decision is made in another process."""
+    chat = Chat(tmp_path)
+    chat.say(QUESTION)
+    chat.read_until(ANSWER)
+    line = next(line for line in service.said.splitlines() if line.startswith("curl "))
+    subprocess.run(["sh", "-c", line], capture_output=True, timeout=30, check=True)
+    eventually(lambda: json_of(tmp_path, "case", "list")["cases"], lambda cases: len(cases) == 2)
+    call(tmp_path, "case", "unbind", "C-1001", "console:local/you/main")
+    assert call(tmp_path, "case", "bind", "C-1002", "console:local/you/main").code == 0
+    eventually(lambda: json_of(tmp_path, "gate", "list")["gates"], lambda gates: bool(gates))
+    shown = chat.read_until("gate revise 1")
+    assert "Approve?  Clear the cache" in shown
+    assert "-m bot gate approve 1" in shown
+    assert "[ Approve ]" not in shown
+    assert call(tmp_path, "gate", "approve", "1").code == 0
+    assert "Approved by operator via cli" in chat.read_until("Approved by operator")
+    assert "C-1002" not in chat.read_until("I cleared the cache")
+    assert chat.end().code == 0
+
+
+def test_an_operator_speaks_as_themselves_in_a_conversation_of_their_own(service: Up, tmp_path: Path) -> None:
+    """Two terminals at once: each shows what is said to its own person, and nothing of the other's (R21, R27)."""
+    call(tmp_path, "principal", "add", "kim", "--role", "operator")
+    mine, theirs = Chat(tmp_path), Chat(tmp_path, "--as", "kim")
+    mine.say(QUESTION)
+    theirs.say("hello there")
+    mine.read_until(ANSWER)
+    assert ANSWER not in theirs.read_until("to an operator")
+    ended = mine.end(), theirs.end()
+    assert [one.code for one in ended] == [0, 0]
+    assert "to an operator" not in ended[0].out
+    kims = json_of(tmp_path, "case", "show", _case_of(tmp_path, "console:local/kim/main"))
+    assert kims["messages"][0]["body"][0]["text"] == "hello there"
+    assert {binding["state"] for binding in kims["bindings"]} == {"live"}
+
+
+def test_nobody_speaks_who_is_unknown_or_revoked(tmp_path: Path) -> None:
+    call(tmp_path, "chat", stdin="")
+    assert "No principal named joe" in call(tmp_path, "chat", "--as", "joe", stdin="hi").line
+    call(tmp_path, "principal", "revoke", "you")
+    assert call(tmp_path, "chat", stdin="hi").line.startswith("you has been revoked.")
+    call(tmp_path, "principal", "add", "eve", "--role", "requester")
+    call(tmp_path, "principal", "bind", "eve", "console:local/operator")
+    assert "speaks for eve" in call(tmp_path, "chat", "--as", "operator", stdin="hi").line
+    assert json_of(tmp_path, "case", "list")["cases"] == []
+
+
+def test_a_reader_who_leaves_does_not_end_the_conversation_for_good(tmp_path: Path) -> None:
+    chat = Chat(tmp_path)
+    assert chat.process.stdout is not None
+    chat.process.stdout.close()
+    chat.process.stdout = None
+    chat.say(QUESTION)
+    assert (chat.end().code, chat.process.returncode) == (0, 0)
+    case = json_of(tmp_path, "case", "show", "C-1001")
+    assert [binding["state"] for binding in case["bindings"]] == ["live"], "a terminal was closed, no thread was lost"
+    assert ANSWER in call(tmp_path, "chat", stdin="").out, "what was not shown is shown the next time"
+
+
+def test_somebody_at_a_terminal_is_greeted_and_leaves_without_waiting(tmp_path: Path) -> None:
+    master, slave = pty.openpty()
+    chat = subprocess.Popen(
+        [*COMMAND, "chat"], cwd=tmp_path, env=environment(), stdin=slave, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    os.close(slave)
+    assert chat.stdout is not None
+    assert chat.stdout.readline().startswith("You are you.")
+    os.write(master, b"/cases\n")
+    while "There are no cases." not in chat.stdout.readline():
+        continue
+    os.write(master, b"\x04")
+    out, err = chat.communicate(timeout=60)
+    os.close(master)
+    assert (chat.returncode, out, err) == (0, "", "")
