@@ -7,7 +7,7 @@ one durable point per step, and a process killed anywhere is continued by `begin
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot import calls, endings, speech, window
+from bot import calls, endings, journal, speech, window
 from bot.desk import Desk
 from bot.instruct import CallModel, Ended, Instruction, Lost, RunCalls
 from bot.results import CallResult, ResultKind
@@ -48,7 +48,7 @@ def respond(tx: Tx, now: int, desk: Desk, begun: Begun, step_id: StepId, respons
         tokens=response.usage.output_tokens,
     )  # fmt: skip
     steps.finish_model(tx, now, step_id, begun.run.id, response.usage, seq)
-    steps.bear(tx, begun.run, step_id, calls.journal(desk, response.calls))
+    steps.bear(tx, begun.run, step_id, journal.of_response(desk, response.calls))
     return advance(tx, now, desk, begun, response.text)
 
 

@@ -4,28 +4,27 @@ Everything here happens inside one transaction and is derived from what is store
 response, after a decision, and after a crash (R13).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot import endings, policy, results, statement
 from bot.desk import Desk
 from bot.instruct import ToRun
+from bot.journal import as_written
 from bot.results import CallResult, ResultKind
 from bot.scene import Scene
 from bot.tools.declare import BadArguments, Tool, ToolFailed
 from casestore import cases, gates, principals, runs, spending, steps
-from casestore.canonical import decode, encode
+from casestore.canonical import decode
 from casestore.errors import MoveRefused
 from casestore.models import Gate, Step, StepId
 from casestore.spending import NotSpent, Spent
 from casestore.states import CaseState, GateKind, GateState, OnExpiry, Role, StepState, Tier, Verb
-from casestore.steps import Call
 from casestore.turns import Begun
 from casestore.tx import Tx
 
 _MARGIN_MS = 5_000
 _HANDED_OFF = "the case was handed to an operator: {}"
-_RAW = "as written"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class _Worker:
             self._refuse(step, CallResult(ResultKind.INVALID, f"there is no tool {step.tool}; there are: {known}"))
             return
         try:
-            args = tool.validate(_as_written(decode(step.args or "{}")))
+            args = tool.validate(as_written(decode(step.args or "{}")))
         except BadArguments as error:
             self._refuse(step, CallResult(ResultKind.INVALID, str(error)))
             return
@@ -279,45 +278,6 @@ class _Worker:
         approved = gates.of_step(self.tx, step.id, GateKind.APPROVAL)
         if approved is not None and approved.state is GateState.APPROVED:
             gates.void(self.tx, self.now, approved, by="engine", reason=str(result.content))
-
-
-def journal(
-    desk: Desk, wire_names_and_args: Sequence[tuple[str, str, str | Mapping[str, object] | None]]
-) -> list[Call]:
-    """The calls of a response as the journal keeps them: (call id, wire name, arguments as the model wrote them)."""
-    found: list[Call] = []
-    for position, (call_id, wire_name, raw) in enumerate(wire_names_and_args):
-        tool = desk.toolbox.by_wire(wire_name)
-        args = _arguments(tool, raw)
-        found.append(
-            Call(
-                position=position, call_id=call_id, args=args, tool=wire_name if tool is None else tool.name,
-                tool_version="" if tool is None else tool.version,
-                tier=Tier.CONSEQUENTIAL if tool is None else tool.tier,
-            )
-        )  # fmt: skip
-    return found
-
-
-def _arguments(tool: Tool | None, raw: str | Mapping[str, object] | None) -> str:
-    """Valid arguments in their canonical form, with defaults; others as they came, to be refused with the reason."""
-    if tool is not None:
-        try:
-            return encode(tool.validate(raw if isinstance(raw, str) else dict(raw or {})))
-        except BadArguments:
-            pass  # refused, with its reason, when the calls are worked
-    if isinstance(raw, str) or raw is None:
-        return encode({_RAW: raw or ""})
-    try:
-        args = encode(dict(raw))
-    except (ValueError, TypeError, RecursionError):  # NaN and the like, which JSON does not know
-        return encode({_RAW: str(dict(raw))})
-    return encode({_RAW: args}) if _RAW in raw else args
-
-
-def _as_written(args: dict[str, object]) -> str | dict[str, object]:
-    raw = args.get(_RAW)
-    return raw if isinstance(raw, str) else args
 
 
 def _asked_anew(gate: Gate) -> bool:

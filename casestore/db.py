@@ -17,7 +17,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MOST_READERS = 4
-MOST_PER_COMMIT = 256
+MOST_PER_COMMIT = 32
+"""Enough to share a commit; more would keep everybody, and other processes, waiting for the whole batch."""
 LOCK_TIMEOUT_MS = 5_000
 GIVE_WAY_MS = 50
 """How long a busy service holds back for another process that wants to write, which would else never get its turn."""

@@ -101,8 +101,9 @@ def requeue(tx: Tx, turn_id: TurnId, *, not_before: int = 0) -> None:
 
 def came_back(tx: Tx, step: Step) -> None:
     """A call that a turn was waiting for has come back after all: its deadline need not be waited out."""
-    tx.run(
-        "UPDATE turns SET not_before = 0 WHERE case_id = :case_id AND state = 'queued' AND not_before = :deadline",
+    tx.run(  # with the condition of the index of turns with work, or every turn of the case is read (R19)
+        """UPDATE turns SET not_before = 0 WHERE case_id = :case_id AND not_before = :deadline AND state = 'queued'
+             AND state IN ('queued', 'running')""",
         case_id=step.case_id, deadline=step.deadline,
     )  # fmt: skip
 

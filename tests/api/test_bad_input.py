@@ -1,5 +1,6 @@
 """Whatever is sent, the answer is one clear sentence or the thing is stored and shown; the service stays up."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import cast
@@ -10,7 +11,7 @@ from bot.web.door import MOST_BYTES
 from casestore.canonical import encode
 from casestore.tx import Tx
 from tests.alerts.notifications import alert, body, chairs, notification
-from tests.api.rig import Json, Served, as_json
+from tests.api.rig import LOOPBACK, Json, Served, as_json
 
 ODD = "a\ud800b\x00c\u202ed\u200de👩‍👩‍👧\r\n\t<!channel> @everyone ⟨U+0000⟩"
 STORED = "a⟨U+D800⟩b⟨U+0000⟩c\u202ed\u200de👩‍👩‍👧\r\n\t<!channel> @everyone ⟨U+27E8⟩U+0000⟩"
@@ -136,6 +137,18 @@ async def test_a_body_beyond_the_limit_is_refused_with_its_size(web: Served, pat
         answer = await web.api.post(path, content=content, headers=JSON)
         assert (answer.status_code, answer.json()) == (413, error)
     assert await web.rows("/cases") == []
+
+
+async def test_a_sender_that_does_not_listen_before_it_has_sent_all_hears_why(web: Served) -> None:
+    reader, writer = await asyncio.open_connection(LOOPBACK, web.port)
+    size = 3 * MOST_BYTES
+    writer.write(f"POST /alerts/alertmanager HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n".encode())
+    for _ in range(size // 2**20):
+        writer.write(b"x" * 2**20)
+        await writer.drain()
+    assert await reader.readline() == b"HTTP/1.1 413 Content Too Large\r\n"
+    writer.close()
+    await writer.wait_closed()
 
 
 async def test_an_alert_just_below_the_limit_is_taken(web: Served) -> None:

@@ -57,11 +57,6 @@ def service(tmp_path: Path) -> Iterator[Up]:
     up.kill()
 
 
-def _case_of(folder: Path, address: str) -> str:
-    cases = [json_of(folder, "case", "show", case["label"]) for case in json_of(folder, "case", "list")["cases"]]
-    return next(case["label"] for case in cases if address in [bound["address"] for bound in case["bindings"]])
-
-
 def test_a_question_that_is_piped_in_is_answered_before_the_command_ends(tmp_path: Path) -> None:
     """With no service and no file: it makes the file, works the case itself, and leaves."""
     ended = call(tmp_path, "chat", stdin=QUESTION + "\n")
@@ -119,20 +114,17 @@ def test_a_card_says_what_to_type_and_becomes_its_outcome(service: Up, tmp_path:
     assert chat.end().code == 0
 
 
-def test_an_operator_speaks_as_themselves_in_a_conversation_of_their_own(service: Up, tmp_path: Path) -> None:
-    """Two terminals at once: each shows what is said to its own person, and nothing of the other's (R21, R27)."""
+def test_what_is_due_to_somebody_else_waits_for_them(tmp_path: Path) -> None:
+    """R3, R27: a terminal shows what is said to its own person, and takes nothing away from another's."""
+    call(tmp_path, "chat", stdin="")
     call(tmp_path, "principal", "add", "kim", "--role", "operator")
-    mine, theirs = Chat(tmp_path), Chat(tmp_path, "--as", "kim")
-    mine.say(QUESTION)
-    theirs.say("hello there")
-    mine.read_until(ANSWER)
-    assert ANSWER not in theirs.read_until("to an operator")
-    ended = mine.end(), theirs.end()
-    assert [one.code for one in ended] == [0, 0]
-    assert "to an operator" not in ended[0].out
-    kims = json_of(tmp_path, "case", "show", _case_of(tmp_path, "console:local/kim/main"))
-    assert kims["messages"][0]["body"][0]["text"] == "hello there"
-    assert {binding["state"] for binding in kims["bindings"]} == {"live"}
+    assert "to an operator" in call(tmp_path, "chat", "--as", "kim", stdin="hello there").out
+    assert call(tmp_path, "case", "resolve", "C-1001").code == 0
+    yours = call(tmp_path, "chat", stdin=QUESTION)
+    assert (ANSWER in yours.out, "C-1001 was resolved" in yours.out) == (True, False)
+    kims = json_of(tmp_path, "case", "show", "C-1001")
+    assert [(bound["address"], bound["state"]) for bound in kims["bindings"]] == [("console:local/kim/main", "live")]
+    assert "C-1001 was resolved." in call(tmp_path, "chat", "--as", "kim", stdin="").out
 
 
 def test_nobody_speaks_who_is_unknown_or_revoked(tmp_path: Path) -> None:

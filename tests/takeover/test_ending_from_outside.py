@@ -122,9 +122,7 @@ async def test_an_approval_that_was_not_spent_is_void(rig: Rig, how: str) -> Non
 
 
 @EVERY_END
-async def test_while_a_person_has_it_nobody_has_it_afterwards_and_what_was_held_is_not_sent(
-    rig: Rig, how: str
-) -> None:
+async def test_while_a_person_has_it_nobody_has_it_afterwards_and_what_was_held_is_not_sent(rig: Rig, how: str) -> None:
     rig.model.then(says("Do this."))
     case = await rig.say("What now?")
     await rig.work(deliver=False)

@@ -390,9 +390,7 @@ async def test_where_the_setting_says_joins_an_operator_who_writes_is_one_more_v
 @pytest.mark.parametrize(
     ("opener", "writer", "addressed"), [("ann", "kim", True), ("kim", "kim", False), ("ann", "ben", False)]
 )
-async def test_nobody_else_takes_a_case_over_by_writing(
-    rig: Rig, opener: str, writer: str, addressed: bool
-) -> None:
+async def test_nobody_else_takes_a_case_over_by_writing(rig: Rig, opener: str, writer: str, addressed: bool) -> None:
     """An operator who speaks to the bot; the operator whose case it is; somebody who stands by."""
     rig.model.then(says("Yes?"), says("I see."))
     case = await rig.say("Help!", by=opener)
