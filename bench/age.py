@@ -17,14 +17,15 @@ from casestore.migrate import migrate
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """At how many turns a case is looked at, and how often it is resumed at each."""
+    """At how many turns a case is looked at, and how often it is resumed at each: less often after `budget_s`."""
 
     ages: tuple[int, ...]
     resumed: int
+    budget_s: float
 
 
-FULL = Plan((10, 100, 1_000), 11)
-QUICK = Plan((10, 50), 3)
+FULL = Plan((10, 100, 1_000), 15, 20)
+QUICK = Plan((10, 50), 3, 20)
 
 
 async def grown(folder: Path, ages: Sequence[int]) -> dict[int, Path]:
@@ -46,7 +47,10 @@ async def grown(folder: Path, ages: Sequence[int]) -> dict[int, Path]:
 async def resuming(folder: Path, files: dict[int, Path], plan: Plan) -> list[Finding]:
     """Milliseconds from opening the file with fresh objects until a new message is answered."""
     took: dict[int, list[float]] = {age: [] for age in files}
-    for _ in range(plan.resumed):
+    start = time.perf_counter()
+    for number in range(plan.resumed):
+        if number >= 3 and time.perf_counter() - start > plan.budget_s:
+            break
         for age, file in files.items():  # taking turns, so that what else the machine does meets all of them
             db = folder / "resumed.db"
             for left in folder.glob("resumed.db*"):
@@ -57,13 +61,13 @@ async def resuming(folder: Path, files: dict[int, Path], plan: Plan) -> list[Fin
                 await installation.turn("t0")
                 took[age].append((time.perf_counter() - began) * 1_000)
     first, *later = took
-    found = [Finding(f"ms to resume at T={first}", spread(took[first], 1), n=f"{plan.resumed}")]
+    found = [Finding(f"ms to resume at T={first}", spread(took[first], 1), n=f"{len(took[first])}")]
     for age in later:
         ratio = median(took[age]) / median(took[first])
         found.append(
             Finding(
                 f"ms to resume at T={age:,}", spread(took[age], 1), ratio=f"to T={first}: {ratio:.2f}", aim="<= 1.5",
-                met=ratio <= 1.5, n=f"{plan.resumed}",
+                met=ratio <= 1.5, n=f"{len(took[age])}",
             )
         )  # fmt: skip
     return found

@@ -17,7 +17,7 @@ from bot.desk import Desk, Prompt, Toolbox
 from bot.engine import Engine
 from bot.instruct import Ended, Lost
 from bot.settings import Settings
-from casestore import bindings, gates, principals
+from casestore import gates, principals
 from casestore.db import Store
 from casestore.errors import StoreUnavailable
 from casestore.gates import Decision
@@ -152,8 +152,8 @@ def _people(tx: Tx, now: int) -> None:
 
 
 def _turns_so_far(tx: Tx) -> dict[str, int]:
-    addresses = [str(address) for address in tx.column("SELECT address FROM bindings WHERE state = 'live'")]
-    return {address.rpartition("/")[2]: int(bindings.position(tx, address) or 0) for address in addresses}
+    said = tx.tuples("SELECT address, count(*) FROM messages WHERE direction = 'in' GROUP BY address")
+    return {str(address).rpartition("/")[2]: int(str(turns)) for address, turns in said}
 
 
 @dataclass(frozen=True, slots=True)

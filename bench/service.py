@@ -37,26 +37,37 @@ def measure(folder: Path, plan: Plan) -> list[Finding]:
     first: list[float] = []
     again: list[float] = []
     memory: list[float] = []
+    cpu: list[float] = []
     for number in range(plan.starts):
         place = folder / f"service-{number}"
         place.mkdir()
-        ready, held = _started(place, plan.idle_s)
-        first.append(ready)
-        memory.append(held)
-        again.append(_started(place, 0.0)[0])
+        once = _started(place, plan.idle_s)
+        first.append(once.ready_s)
+        memory.append(once.held_mib)
+        again.append(_started(place, 0.0).ready_s)
+        cpu.append(once.cpu_s)
     slowest = max(median(first), median(again))
     return [
         Finding("s from exec to /readyz, first start", spread(first), aim=f"< {READY_AIM_S:.0f}",
                 met=slowest < READY_AIM_S, n=f"{plan.starts}"),
         Finding("s from exec to /readyz, second start", spread(again), aim=f"< {READY_AIM_S:.0f}",
                 met=slowest < READY_AIM_S, n=f"{plan.starts}"),
+        Finding("s of CPU until then, first start", spread(cpu), n=f"{plan.starts}"),
         Finding("MiB held when idle (RSS)", spread(memory, 1), aim=f"< {MEMORY_AIM_MIB}",
                 met=median(memory) < MEMORY_AIM_MIB, n=f"{plan.starts}"),
     ]  # fmt: skip
 
 
-def _started(place: Path, idle_s: float) -> tuple[float, float]:
-    """(seconds until `/readyz` answers 200, MiB of RSS after idling)."""
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Seconds until `/readyz` answered 200, and of CPU it used for that; MiB of RSS after idling."""
+
+    ready_s: float
+    cpu_s: float
+    held_mib: float
+
+
+def _started(place: Path, idle_s: float) -> _Start:
     port = _free_port()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CASEBOUND_")}
     with (place / "output").open("ab") as output:
@@ -68,8 +79,10 @@ def _started(place: Path, idle_s: float) -> tuple[float, float]:
     try:
         _wait_until_ready(process, port, place)
         ready = time.perf_counter() - began
+        seen = psutil.Process(process.pid)
+        used = seen.cpu_times()
         time.sleep(idle_s)
-        return ready, psutil.Process(process.pid).memory_info().rss / 2**20
+        return _Start(ready, used.user + used.system, seen.memory_info().rss / 2**20)
     finally:
         process.terminate()
         process.wait(_GIVE_UP_S)

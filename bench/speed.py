@@ -22,16 +22,20 @@ WARM = 20
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is measured. Turns are multiples of five, so that every chunk has its share of gates."""
+    """How much is measured. Turns are multiples of five, so that every chunk has its share of gates.
+
+    On a slow or busy machine no round is begun after `budget_s` seconds, but there are two at least.
+    """
 
     rounds: int
+    budget_s: float
     one: int
     each_of_many: int
     floor: int
 
 
-FULL = Plan(rounds=5, one=100, each_of_many=5, floor=250)
-QUICK = Plan(rounds=2, one=20, each_of_many=5, floor=50)
+FULL = Plan(rounds=7, budget_s=60, one=100, each_of_many=5, floor=250)
+QUICK = Plan(rounds=2, budget_s=0, one=20, each_of_many=5, floor=50)
 
 
 @dataclass
@@ -60,7 +64,10 @@ async def measure(folder: Path, plan: Plan) -> list[Finding]:
         for installation in (alone, crowd):
             installation.deciding_ms.clear()
             installation.sent_away = 0
-        for _ in range(plan.rounds):
+        began = time.perf_counter()
+        for number in range(plan.rounds):
+            if number >= 2 and time.perf_counter() - began > plan.budget_s:
+                break
             raw.checkpoint()
             raw.one_row()
             with timed(rows, COMMITS):
@@ -76,7 +83,7 @@ async def measure(folder: Path, plan: Plan) -> list[Finding]:
                 await at_once(crowd, MANY, plan.each_of_many)
         return [
             Finding("ms of a commit of one small row", "", spread([1_000 / rate for rate in rows.rate], 3),
-                    n=f"{plan.rounds} x {COMMITS}"),
+                    n=f"{len(rows.rate)} x {COMMITS}"),
             *_findings(plan, turns, floor, one, many, alone, crowd),
         ]  # fmt: skip
 
@@ -125,8 +132,8 @@ def _findings(
 ) -> list[Finding]:  # fmt: skip
     times_slower = [f / o for f, o in zip(floor.rate, one.rate, strict=True)]
     times_faster = [m / f for f, m in zip(floor.rate, many.rate, strict=True)]
-    n_one = f"{plan.rounds} x {plan.one} turns"
-    n_many = f"{plan.rounds} x {plan.each_of_many * MANY} turns"
+    n_one = f"{len(one.rate)} x {plan.one} turns"
+    n_many = f"{len(many.rate)} x {plan.each_of_many * MANY} turns"
     commits, payload = _per_turn(turns)
     return [
         Finding(

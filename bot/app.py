@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
@@ -67,15 +67,14 @@ async def running(
     """
     db = settings.service.db
     clock = clock or SystemClock()
-    store_lock, store = await _open(db, name)
-    try:
+    async with AsyncExitStack() as stack:
+        service_lock, store = await _open(db, name)
+        stack.callback(service_lock.release)
+        stack.push_async_callback(store.close)
         await store.write(first_start.principals_of_first_start, clock.now(), settings.service.tenant)
         service = _assemble(settings, clock, store, dict(channels or {}))
         async with _at_work(service):
             yield service
-    finally:
-        await store.close()
-        store_lock.release()
 
 
 def console_channel(
@@ -89,15 +88,14 @@ def console_channel(
 
 
 async def _open(db: Path, name: str) -> tuple[ServiceLock, Store]:
-    fresh = not db.exists()  # noqa: ASYNC240 - once, at start
-    if fresh:
-        # before the file: a start that is cut off here is taken for a first one again
-        first_start.fill_demo_cache(db)
-    lock = ServiceLock.take(db, name)
+    service_lock = ServiceLock.take(db, name)
     try:
-        return lock, await open_store(db, ids.nonce, serves=True, create=True)
+        if not db.exists():  # noqa: ASYNC240 - once, at start
+            # before the file: a start that is cut off here is taken for a first one again
+            first_start.fill_demo_cache(db)
+        return service_lock, await open_store(db, ids.nonce, serves=True, create=True)
     except BaseException:
-        lock.release()
+        service_lock.release()
         raise
 
 
@@ -140,26 +138,39 @@ def _assemble(settings: Settings, clock: Clock, store: Store, channels: dict[str
 
 @asynccontextmanager
 async def _at_work(service: Service) -> AsyncGenerator[None]:
-    """Channels, engine, delivery and schedule, started in this order and stopped in the other."""
-    started: list[Channel] = []
-    tasks = [
-        asyncio.create_task(service.engine.run(), name="engine"),
-        asyncio.create_task(service.delivery.run(), name="delivery"),
-        asyncio.create_task(watch(service.store, service.engine, service.delivery), name="watch"),
-    ]
-    service.schedule.start()
-    try:
+    """Delivery, engine, schedule and channels, started in this order and stopped in the other.
+
+    Whatever one of them does when it is started or stopped, what was started before it is stopped.
+    """
+    async with AsyncExitStack() as stack:
+        _go_on(stack, "watch", watch(service.store, service.engine, service.delivery))
+        _go_on(stack, "delivery", service.delivery.run())
+        _go_on(stack, "engine", service.engine.run())
+        stack.push_async_callback(service.engine.stop, _GRACE_S)
+        stack.callback(service.schedule.stop)
+        service.schedule.start()
         for channel in service.channels.values():
+            stack.push_async_callback(_stop, channel)
             await channel.start(service.receiver)
-            started.append(channel)
         yield
-    finally:
-        for channel in started:
+
+
+def _go_on(stack: AsyncExitStack, name: str, work: Coroutine[object, object, None]) -> None:
+    """Let a part go on in a task of its own until the stack is left."""
+    stack.push_async_callback(_end, asyncio.create_task(work, name=name))
+
+
+async def _end(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    (ended,) = await asyncio.gather(task, return_exceptions=True)
+    if isinstance(ended, Exception):
+        log.error("part.failed", exc_info=ended, extra={"fields": {"part": task.get_name()}})
+
+
+async def _stop(channel: Channel) -> None:
+    """Stop a channel; one that fails or hangs keeps nothing else from ending."""
+    try:
+        async with asyncio.timeout(_GRACE_S):
             await channel.stop()
-        service.schedule.stop()
-        await service.engine.stop(_GRACE_S)
-        for task in tasks:
-            task.cancel()
-        for ended in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(ended, Exception):
-                log.error("part.failed", extra={"fields": {"error": f"{type(ended).__name__}: {ended}"}})
+    except Exception:
+        log.exception("channel.not_stopped", extra={"fields": {"channel": channel.name}})

@@ -14,7 +14,7 @@ from bot.journal import as_written
 from bot.results import CallResult, ResultKind
 from bot.scene import Scene
 from bot.tools.declare import BadArguments, Tool, ToolFailed
-from casestore import cases, gates, principals, runs, spending, steps
+from casestore import cases, episodes, gates, principals, runs, spending, steps
 from casestore.canonical import decode
 from casestore.errors import MoveRefused
 from casestore.models import Gate, Step, StepId
@@ -99,18 +99,20 @@ class _Worker:
         if asked is not None and asked.state is GateState.APPROVED:
             self._spend(step, tool, asked)
             return
-        if asked is not None and asked.state is GateState.VOID and not _asked_anew(asked):
-            self._refuse(step, results.withdrawn(asked.void_reason or "the approval was void"))
-            return
-        self._judge(step, tool, args, consented=consent is not None and consent.state is GateState.APPROVED)
+        for gate in (consent, asked):
+            if gate is not None and gate.state is GateState.VOID and not _asked_anew(gate):
+                self._refuse(step, results.withdrawn(gate.void_reason or "the answer was void"))
+                return
+        agreed = consent if consent is not None and consent.state is GateState.APPROVED else None
+        self._judge(step, tool, args, agreed)
 
-    def _judge(self, step: Step, tool: Tool, args: dict[str, object], *, consented: bool) -> None:
+    def _judge(self, step: Step, tool: Tool, args: dict[str, object], agreed: Gate | None) -> None:
         case = cases.by_id(self.tx, self.begun.case.id)
         acts_for = self.begun.turn.acts_for
         key = tool.effect(args)
         earlier = steps.earlier_effect(self.tx, case.tenant, key) if key is not None else None
         verdict = policy.judge(
-            tool, self.desk.settings, case=case, consented=consented, effect_key=key, earlier=earlier,
+            tool, self.desk.settings, case=case, consented=agreed is not None, effect_key=key, earlier=earlier,
             actor=None if acts_for is None else principals.get(self.tx, acts_for),
         )  # fmt: skip
         match verdict:
@@ -121,12 +123,17 @@ class _Worker:
             case policy.Free() if (unknown := steps.attempt_before(self.tx, step)) is not None:
                 # never again by itself: the answer that let it be run again does not stand any more (R14)
                 self._to_be_asked(step, tool, args, policy.Ask(GateKind.APPROVAL, key, unknown))
+            case policy.Free() if agreed is not None:
+                self._spend(step, tool, agreed)  # a consent is spent like an approval, with all its checks (R9)
             case policy.Free():
                 self._free(step, tool, args, key)
 
     def _to_be_asked(self, step: Step, tool: Tool, args: dict[str, object], ask: policy.Ask) -> None:
         if cases.by_id(self.tx, self.begun.case.id).state is not CaseState.IN_PROGRESS:
             self._refuse(step, results.not_asked("the case is not in progress any more"))
+            return
+        if episodes.all_over(self.tx, self.begun.case.id):
+            self._refuse(step, results.not_asked("the alert resolved"))
             return
         self._waiting.append(step)
         if self._gated_before:

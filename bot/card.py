@@ -42,8 +42,8 @@ def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> Card:
         looked_at=tuple(_looked_at(step) for step in _ran(tx, gate)),
         waiting=_waiting(tx, gate),
         earlier=_earlier(tx, now, gate, zone),
-        decides=gating.who_decides(tx, gate),
-        if_nobody=_if_nobody(now, gate, zone),
+        decides=gating.who_decides(tx, gate) if is_open else "",
+        if_nobody=_if_nobody(now, gate, case, zone) if is_open else "",
         outcome=() if is_open else _outcome(tx, now, gate, zone),
     )
 
@@ -73,7 +73,10 @@ def _asked_by(tx: Tx, gate: Gate, case: Case) -> str:
 
 
 def _ran(tx: Tx, gate: Gate) -> list[Step]:
-    done = [s for s in steps.of_turn(tx, gate.turn_id) if s.tool is not None and s.finished_at is not None]
+    before = (
+        s for s in steps.of_turn(tx, gate.turn_id) if s.finished_at is not None and s.finished_at <= gate.asked_at
+    )
+    done = [s for s in before if s.tool is not None]
     return [s for s in done if s.state in (StepState.FINISHED, StepState.FAILED) and s.gate_id != gate.id][-8:]
 
 
@@ -108,19 +111,19 @@ def _earlier(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> str | None:
     step = steps.by_id(tx, gate.earlier_step)
     case = cases.by_id(tx, step.case_id)
     where = case.label if case.tenant == gate.tenant else "another case"
-    return (
-        f"the same effect was started {at_text(step.started_at or 0, zone, now)} in {where}: {_short(_gist(step), 80)}"
-    )
+    started = f"the same effect was started {at_text(step.started_at or 0, zone, now)} in {where}"
+    # what came of it is for those who may see that case (R21)
+    return f"{started}: {_short(_gist(step), 80)}" if step.case_id == gate.case_id else started
 
 
-def _if_nobody(now: int, gate: Gate, zone: tzinfo | None) -> str:
+def _if_nobody(now: int, gate: Gate, case: Case, zone: tzinfo | None) -> str:
     left = f" (in {span_text(gate.expires_at - now)})" if gate.expires_at > now else ""
     if gate.kind is GateKind.OUTCOME:
         then = "it stays unknown; an operator gets the case"
     elif gate.on_expiry is OnExpiry.HANDOFF:
         then = "denied; an operator gets the case"
     else:
-        then = "denied; the requester is told"
+        then = "denied; the requester is told" if case.requester is not None else "denied; the assistant goes on"
     return f"{at_text(gate.expires_at, zone, now)}{left}: {then}"
 
 

@@ -6,22 +6,20 @@ from casestore.models import Case
 from casestore.states import CaseState, LeaseKind
 from casestore.tx import Tx
 
-_LIVE = (CaseState.NEW, CaseState.IN_PROGRESS)
-
 
 def resolve(tx: Tx, now: int, case: Case, *, by: str, why: str) -> Case:
     """The matter is dealt with; a message reopens it. Raises `MoveRefused` unless the case is live."""
-    return _end(tx, now, case, CaseState.RESOLVED, "case.resolved", _LIVE, by=by, why=why)
+    return _end(tx, now, case, CaseState.RESOLVED, "case.resolved", cases.LIVE, by=by, why=why)
 
 
 def close(tx: Tx, now: int, case: Case, *, by: str, why: str) -> Case:
     """The case is over for good; a message opens a new one that follows it."""
-    return _end(tx, now, case, CaseState.CLOSED, "case.closed", (*_LIVE, CaseState.RESOLVED), by=by, why=why)
+    return _end(tx, now, case, CaseState.CLOSED, "case.closed", (*cases.LIVE, CaseState.RESOLVED), by=by, why=why)
 
 
 def cancel(tx: Tx, now: int, case: Case, *, by: str, why: str) -> Case:
     """The case was opened by mistake or is not wanted any more."""
-    return _end(tx, now, case, CaseState.CANCELLED, "case.cancelled", _LIVE, by=by, why=why)
+    return _end(tx, now, case, CaseState.CANCELLED, "case.cancelled", cases.LIVE, by=by, why=why)
 
 
 def reopen(tx: Tx, now: int, case: Case, *, by: str, why: str) -> Case:

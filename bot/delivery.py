@@ -2,21 +2,31 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Concatenate, ParamSpec
 
-from bot import card
+from bot import posting
 from bot.clock import Clock
-from casestore import bindings, gates, outbox
+from casestore import outbox
 from casestore.db import Store
 from casestore.errors import StoreError, StoreUnavailable
 from casestore.models import OutboxId, OutboxRow
 from casestore.states import OutboxKind
 from casestore.tx import Tx
-from channels.errors import AuthFailed, CannotTell, ChannelError, RetryLater, ThreadGone, Uncertain, Undeliverable
-from channels.messages import Address, Content, Outbound, Text
+from channels.errors import (
+    AuthFailed,
+    BadAddress,
+    CannotTell,
+    ChannelError,
+    RetryLater,
+    ThreadGone,
+    Uncertain,
+    Undeliverable,
+)
+from channels.messages import Address, Content, Outbound
 from channels.port import Channel
 
 P = ParamSpec("P")
@@ -24,9 +34,22 @@ P = ParamSpec("P")
 log = logging.getLogger("casebound.delivery")
 
 _IDLE_S = 1.0
+_PATIENCE_S = 30.0
+"""How long a platform may take to answer one call; after that nobody knows what became of it."""
 _AT_ONCE = 64
+"""Rows of one channel that are on their way."""
 _LONGEST_WAIT_MS = 10 * 60_000
 _AUTH_WAIT_MS = 60_000
+
+
+@dataclass(slots=True)
+class _Doubt:
+    """A row of which nobody knows whether it was said, and when (ms UTC) to ask again; None while that is done."""
+
+    row: OutboxRow
+    why: str
+    at: int | None
+    asked: int = 0
 
 
 class Delivery:
@@ -38,8 +61,8 @@ class Delivery:
         self._store, self._clock, self._channels, self._boot, self._zone = store, clock, channels, boot, zone
         self._names = tuple(channels)
         self._woken = asyncio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._unsettled: dict[OutboxId, tuple[OutboxRow, int]] = {}
+        self._tasks: dict[asyncio.Task[None], str] = {}
+        self._unsettled: dict[OutboxId, _Doubt] = {}
         self._silent_until: dict[str, int] = {}
         self.refused: dict[str, str] = {}
         """Channels whose token is refused, and why; shown by `/readyz`."""
@@ -51,18 +74,18 @@ class Delivery:
         self._woken.set()
 
     async def run(self) -> None:
-        """Until cancelled: reconcile what an earlier process was sending, then deliver what is due.
+        """Until cancelled: ask what became of what an earlier process was sending, and deliver what is due.
 
-        Each row is sent in a task of its own: a thread whose platform hangs keeps only itself waiting.
+        Each row is asked about or sent in a task of its own: a thread whose platform hangs keeps only itself waiting.
         """
-        reconciled = False
+        found = False
         try:
             while True:
                 self._woken.clear()
                 try:
-                    if not reconciled:
-                        await self.reconcile()
-                        reconciled = True
+                    if not found:
+                        await self._find_left_over()
+                        found = True
                     await self._start_due()
                 except StoreError as error:
                     log.warning("delivery.store_unavailable", extra={"fields": {"error": str(error)}})
@@ -78,71 +101,89 @@ class Delivery:
 
     async def deliver_due(self) -> int:
         """Send the first due row of every address, addresses side by side; how many."""
-        await self._ask_again()
-        rows = await self._take(_AT_ONCE)
+        await asyncio.gather(*(self._uncertain(doubt.row, doubt.why) for doubt in self._to_ask()))
+        rows = await self._take(self._names)
         await asyncio.gather(*(self._deliver(row) for row in rows))
         return len(rows)
 
     async def reconcile(self) -> None:
         """Rows an earlier process was sending: ask the platform, or repeat them once, marked (R27)."""
+        await self._find_left_over()
+        await asyncio.gather(*(self._uncertain(doubt.row, doubt.why) for doubt in self._to_ask()))
+
+    async def _find_left_over(self) -> None:
         for row in await self._store.read(outbox.left_sending, self._boot, self._names, self.at):
-            await self._uncertain(row, "the process ended while it was being sent")
+            self._unsettled[row.id] = _Doubt(row, "the process ended while it was being sent", self._clock.now())
 
     async def _start_due(self) -> None:
-        await self._ask_again()
-        for row in await self._take(_AT_ONCE - len(self._tasks)):
-            task = asyncio.create_task(self._deliver(row), name=f"outbox-{row.id}")
-            self._tasks.add(task)
-            task.add_done_callback(self._done)
+        for doubt in self._to_ask():
+            self._start(doubt.row, self._uncertain(doubt.row, doubt.why))
+        under_way = list(self._tasks.values())
+        for row in await self._take(tuple(name for name in self._names if under_way.count(name) < _AT_ONCE)):
+            self._start(row, self._deliver(row))
+
+    def _start(self, row: OutboxRow, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work, name=f"outbox-{row.id}")
+        self._tasks[task] = row.channel
+        task.add_done_callback(self._done)
 
     def _done(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
+        del self._tasks[task]
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("delivery.raised", exc_info=error, extra={"fields": {"outbox": task.get_name()}})
         self._woken.set()  # the next row of that address
 
-    async def _take(self, most: int) -> list[OutboxRow]:
+    async def _take(self, channels: tuple[str, ...]) -> list[OutboxRow]:
         now = self._clock.now()
-        names = tuple(name for name in self._names if self._silent_until.get(name, 0) <= now)
-        if not names or most <= 0:
+        names = tuple(name for name in channels if self._silent_until.get(name, 0) <= now)
+        if not names:
             return []
-        return await self._store.write(outbox.take_due, now, names, boot=self._boot, most=most, at=self.at)
+        return await self._store.write(outbox.take_due, now, names, boot=self._boot, most=_AT_ONCE, at=self.at)
 
-    async def _ask_again(self) -> None:
-        """Rows of which the platform could not say, when it was asked, whether they are there."""
+    def _to_ask(self) -> list[_Doubt]:
+        """Rows to be asked about now."""
         now = self._clock.now()
-        for row, at in list(self._unsettled.values()):
-            if at <= now:
-                del self._unsettled[row.id]
-                await self._uncertain(row, "the platform could not be asked at first")
+        due = [doubt for doubt in self._unsettled.values() if doubt.at is not None and doubt.at <= now]
+        for doubt in due:
+            doubt.at = None
+        return due
 
     async def _deliver(self, row: OutboxRow) -> None:
         """One row, to its end: however that is, it is marked, or it would stand before those behind it for ever."""
+        try:
+            await self._attempt(row)
+        except Exception as error:  # what became of it could not be recorded, not even that it is given up
+            log.exception("delivery.raised", extra={"fields": {"outbox": row.id, "channel": row.channel}})
+            why = type(error).__name__
+            self._unsettled[row.id] = _Doubt(row, why, self._clock.now() + _backoff(row.attempts))
+
+    async def _attempt(self, row: OutboxRow) -> None:
         channel = self._channels[row.channel]
         try:
             address = Address.parse(row.address)
-            content, shown = await self._store.read(_content, self._clock.now(), row, self._zone)
+            content, shown = await self._store.read(posting.content, self._clock.now(), row, self._zone)
         except StoreUnavailable as error:
             await self._retry(row, None, str(error))
             return
         except Exception as error:
             log.exception("delivery.unpresentable", extra={"fields": {"outbox": row.id}})
             why = f"it cannot be presented ({type(error).__name__})"
-            await self._record(outbox.give_up, self._clock.now(), row, why)
+            await self._record(row, outbox.give_up, self._clock.now(), row, why)
             return
         try:
-            platform_id = await self._hand_over(channel, row, address, content)
+            async with asyncio.timeout(_PATIENCE_S):
+                platform_id = await self._hand_over(channel, row, address, content)
         except RetryLater as error:
             await self._retry(row, error.after_ms or None, str(error))
         except AuthFailed as error:
             self._refused_by(row.channel, error)
             await self._retry(row, _AUTH_WAIT_MS, str(error))
         except ThreadGone as error:
-            await self._record(lose_thread, self._clock.now(), row.address, str(error))
+            await self._record(row, posting.lose_thread, self._clock.now(), row.address, str(error))
         except Uncertain as error:
             await self._uncertain(row, str(error))
         except Undeliverable as error:
-            await self._record(outbox.give_up, self._clock.now(), row, str(error))
+            await self._record(row, posting.undeliverable, self._clock.now(), row, str(error))
         except ChannelError as error:
             await self._retry(row, None, str(error))
         except Exception as error:
@@ -150,7 +191,7 @@ class Delivery:
             await self._uncertain(row, type(error).__name__)
         else:
             self.refused.pop(row.channel, None)
-            await self._record(outbox.mark_sent, self._clock.now(), row, platform_id, shown=shown)
+            await self._record(row, outbox.mark_sent, self._clock.now(), row, platform_id, shown=shown)
 
     async def _hand_over(
         self, channel: Channel, row: OutboxRow, address: Address, content: Content | None
@@ -169,43 +210,65 @@ class Delivery:
         return await channel.send(outbound)
 
     async def _uncertain(self, row: OutboxRow, why: str) -> None:
-        """Sent or not, nobody here knows: ask the platform; else repeat it once, marked as a possible duplicate."""
-        now = self._clock.now()
+        """Sent or not, nobody here knows: settle it, or ask again later; until then the row stays as it is."""
+        doubt = self._unsettled.setdefault(row.id, _Doubt(row, why, None))
+        doubt.at, doubt.asked = None, doubt.asked + 1
+        try:
+            await self._settle(row, why)
+        except Exception as error:  # whatever it is, the platform cannot be asked now
+            wait = _backoff(row.attempts + doubt.asked - 1)
+            if isinstance(error, AuthFailed):
+                self._refused_by(row.channel, error)
+                wait = _AUTH_WAIT_MS
+            elif isinstance(error, RetryLater):
+                wait = error.after_ms or wait
+            elif not isinstance(error, ChannelError | TimeoutError):
+                log.exception("delivery.cannot_ask", extra={"fields": {"outbox": row.id, "channel": row.channel}})
+            doubt.at = self._clock.now() + wait
+        else:
+            del self._unsettled[row.id]
+
+    async def _settle(self, row: OutboxRow, why: str) -> None:
+        """Ask the platform; where it cannot say, repeat the row once, marked as a possible duplicate."""
         if row.kind in (OutboxKind.EDIT, OutboxKind.DELETE):  # doing it again changes nothing
             await self._retry(row, None, why)
             return
         try:
-            found = await self._channels[row.channel].find(Address.parse(row.address), str(row.id))
+            async with asyncio.timeout(_PATIENCE_S):
+                found = await self._channels[row.channel].find(Address.parse(row.address), str(row.id))
         except CannotTell:
+            now = self._clock.now()
             if row.possible_duplicate:
-                await self._record(outbox.give_up, now, row, f"perhaps sent twice already; {why}")
+                await self._record(row, outbox.give_up, now, row, f"perhaps sent twice already; {why}")
             else:
-                await self._record(outbox.retry, row, not_before=now, error=why, possible_duplicate=True)
+                await self._record(row, outbox.retry, row, not_before=now, error=why, possible_duplicate=True)
         except ThreadGone as error:
-            await self._record(lose_thread, now, row.address, str(error))
-        except ChannelError as error:  # it cannot be asked now: the row stays as it is, and is asked about again
-            if isinstance(error, AuthFailed):
-                self._refused_by(row.channel, error)
-            wait = error.after_ms if isinstance(error, RetryLater) else 0
-            self._unsettled[row.id] = (row, now + (wait or _backoff(row.attempts)))
+            await self._record(row, posting.lose_thread, self._clock.now(), row.address, str(error))
+        except (BadAddress, Undeliverable) as error:
+            await self._record(row, outbox.give_up, self._clock.now(), row, str(error))
         else:
             if found is None:
                 await self._retry(row, None, why)
             else:
-                await self._record(_found, now, row, found)
+                await self._record(row, posting.found, self._clock.now(), row, found)
 
     async def _retry(self, row: OutboxRow, after_ms: int | None, why: str) -> None:
         """It was certainly not said: again at the platform's time, or at ours where it names none."""
         wait = _backoff(row.attempts) if after_ms is None else after_ms
-        await self._record(outbox.retry, row, not_before=self._clock.now() + wait, error=why)
+        await self._record(row, outbox.retry, row, not_before=self._clock.now() + wait, error=why)
 
     def _refused_by(self, channel: str, error: AuthFailed) -> None:
         """Asking again with the same token makes it worse: the whole channel is left alone for a while."""
         self.refused[channel] = str(error)
         self._silent_until[channel] = self._clock.now() + _AUTH_WAIT_MS
 
-    async def _record(self, fn: Callable[Concatenate[Tx, P], object], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Write what became of a row, however long the store cannot be written."""
+    async def _record(
+        self, row: OutboxRow, fn: Callable[Concatenate[Tx, P], object], *args: P.args, **kwargs: P.kwargs
+    ) -> None:
+        """Write what became of a row, however long the store cannot be written.
+
+        What the store refuses for another reason is a bug: the row is given up. Raises where that is refused too.
+        """
         while True:
             try:
                 await self._store.write(fn, *args, **kwargs)
@@ -213,24 +276,13 @@ class Delivery:
             except StoreUnavailable as error:
                 log.warning("delivery.store_unavailable", extra={"fields": {"error": str(error)}})
                 await asyncio.sleep(_IDLE_S)
-
-
-def lose_thread(tx: Tx, now: int, address: str, reason: str) -> None:
-    """The thread is gone: the binding ends, what was to be said there is dead, the case lives on (R3)."""
-    outbox.drop_for(tx, now, address, reason)
-    bindings.lose(tx, now, address, reason=reason)
-
-
-def _content(tx: Tx, now: int, row: OutboxRow, zone: tzinfo | None) -> tuple[Content | None, str | None]:
-    """What a row says now: a card is made from its gate at this moment (R28)."""
-    if row.gate_id is not None and row.kind in (OutboxKind.CARD, OutboxKind.EDIT):
-        return card.of_gate(tx, now, gates.by_id(tx, row.gate_id), zone), outbox.look_of(tx, row.gate_id)
-    return (None if row.body is None else Text(text=row.body)), None
-
-
-def _found(tx: Tx, now: int, row: OutboxRow, platform_id: str) -> None:
-    """It had been sent; what a card shows is not known, so it is edited."""
-    outbox.mark_sent(tx, now, row, platform_id, shown="unknown" if row.gate_id is not None else None)
+            except Exception as error:
+                if fn is outbox.give_up:
+                    raise
+                log.exception("delivery.not_recorded", extra={"fields": {"outbox": row.id}})
+                why = f"what became of it cannot be recorded ({type(error).__name__})"
+                await self._record(row, outbox.give_up, self._clock.now(), row, why)
+                return
 
 
 def _backoff(attempts: int) -> int:

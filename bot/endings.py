@@ -9,10 +9,21 @@ from bot import paraphrase, results, speech
 from bot.desk import Desk
 from bot.instruct import Ended
 from bot.results import ResultKind
-from casestore import cases, gates, leases, runs, steps, trail, turns
+from casestore import cases, gates, leases, messages, runs, steps, trail, turns
 from casestore.canonical import decode
-from casestore.models import Step, TurnId
-from casestore.states import GateKind, GateState, OnExpiry, Outcome, Provenance, StepState, Tier, WaitingOn
+from casestore.models import Case, Step, TurnId
+from casestore.states import (
+    CaseState,
+    GateKind,
+    GateState,
+    OnExpiry,
+    Outcome,
+    Provenance,
+    StepState,
+    Tier,
+    TurnState,
+    WaitingOn,
+)
 from casestore.turns import Begun
 from casestore.tx import Tx
 
@@ -59,6 +70,9 @@ def hand_off(
 ) -> Ended:  # fmt: skip
     """Give the case to an operator, with a note: never an endless loop. What still waits is not asked (R7)."""
     close_calls(tx, now, begun.turn.id, f"handed to an operator: {why}")
+    case = cases.by_id(tx, begun.case.id)
+    if case.state is CaseState.RESOLVED:  # resolved in the same breath; but an operator is to look at it
+        cases.begin(tx, now, case, actor="engine")
     speech.say(tx, now, begun.case.id, f"I am handing {begun.case.label} to an operator: {why.rstrip('.')}.")
     turns.settle(tx, now, begun.turn.id)
     cases.wait(tx, now, begun.case.id, WaitingOn.OPERATOR)
@@ -90,6 +104,15 @@ def park(tx: Tx, now: int, begun: Begun, asking: gates.Asking) -> Ended:
     """Hold a call: ask, park, end the run (R7)."""
     gate = gates.ask(tx, now, begun.lease, begun.turn.id, asking)
     return _end(tx, now, begun, Outcome.PARKED, f"gate {gate.id} was asked")
+
+
+def abandon(tx: Tx, now: int, case: Case, turn_id: TurnId, why: str) -> None:
+    """A turn that cannot even be begun, however often it is tried: what it was to answer is an operator's now (R13)."""
+    messages.mark_read(tx, case.id, turn_id)
+    close_calls(tx, now, turn_id, why)
+    turns.settle(tx, now, turn_id, TurnState.FAILED)
+    cases.wait(tx, now, case.id, WaitingOn.OPERATOR)
+    speech.say(tx, now, case.id, f"I cannot go on with {case.label}: {why}. An operator has to look at it.")
 
 
 def put_off(tx: Tx, now: int, begun: Begun, why: str, *, until: int, error: str) -> Ended:

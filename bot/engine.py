@@ -3,10 +3,11 @@
 import asyncio
 import logging
 
+from bot import endings
 from bot.conduct import Conductor
 from bot.desk import Desk
 from bot.instruct import Ended
-from casestore import leases, runs, turns
+from casestore import cases, leases, messages, runs, turns
 from casestore.db import Store
 from casestore.errors import LeaseLost, StoreError, StoreUnavailable
 from casestore.models import CaseId
@@ -121,20 +122,29 @@ class Engine:
         """A bug in a run: its record says so, the turn is tried again a few times, then an operator gets it (R13)."""
         now = self._desk.now()
         try:
-            await self._store.write(_fail, now, case_id, self._desk.worker.boot, f"{type(error).__name__}: {error}")
+            await self._store.write(_fail, now, self._desk, case_id, type(error).__name__)
         except StoreError:
             log.exception("run.failure_not_recorded", extra={"fields": {"case": case_id}})
 
 
-def _fail(tx: Tx, now: int, case_id: CaseId, boot: str, error: str) -> None:
-    lease = leases.of_case(tx, case_id)
-    if lease.kind is not None and lease.boot != boot:
-        return  # somebody else has it by now
+def _fail(tx: Tx, now: int, desk: Desk, case_id: CaseId, error: str) -> None:
+    """What was under way in this process failed. What somebody else has by now, or has ended, is left alone."""
+    lease, case = leases.of_case(tx, case_id), cases.by_id(tx, case_id)
+    if (lease.kind is not None and lease.boot != desk.worker.boot) or case.state in cases.ENDED:
+        return
     run = runs.open_run(tx, case_id)
     if run is not None:
-        runs.end(tx, now, run.id, Outcome.ERROR, stop_reason="an error in the engine", error=error[:500])
-    turn = turns.unsettled(tx, case_id) or turns.queue(tx, now, case_id, Cause.MESSAGE)
+        stop = "an error in the engine; its log says more"
+        runs.end(tx, now, run.id, Outcome.ERROR, stop_reason=stop, error=error)
+    turn = turns.unsettled(tx, case_id)
+    if turn is None and messages.unread(tx, case_id):
+        turn = turns.queue(tx, now, case_id, Cause.MESSAGE)
+    leases.free(tx, case_id)
+    if turn is None:
+        return
     if run is None:  # not even its beginning could be stored; that counts as an attempt all the same
         turns.count_attempt(tx, turn.id)
-    turns.requeue(tx, turn.id, not_before=now + _PUT_OFF_MS)
-    leases.free(tx, case_id)
+    if run is None and turn.attempts >= desk.settings.limits.attempts:
+        endings.abandon(tx, now, case, turn.id, "it could not be begun")
+    else:
+        turns.requeue(tx, turn.id, not_before=now + _PUT_OFF_MS)

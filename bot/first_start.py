@@ -1,9 +1,11 @@
 """What a first start leaves beside and in the file: two principals, an API token, a cache to practise on.
 
-Every part is made only where it is missing, so a start that was cut off is finished by the next.
+Every part is made only where it is missing, and whole or not at all, so a start that was cut off is finished by the
+next. Only the process that holds the service lock makes any of it.
 """
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -40,13 +42,15 @@ def demo_cache(db: Path) -> Path:
 
 
 def fill_demo_cache(db: Path) -> Path:
-    """Make the practice cache with a few files in it, once."""
-    folder = demo_cache(db)
+    """Make the practice cache with a few files in it, before the file itself: who has taken it away gets no other."""
+    folder, unfinished = demo_cache(db), beside(db.resolve(), ".demo-cache.new")
     if not folder.exists():
+        shutil.rmtree(unfinished, ignore_errors=True)
         for name, content in _DEMO_FILES.items():
-            path = folder / name
+            path = unfinished / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
+        unfinished.rename(folder)
     return folder
 
 
@@ -62,12 +66,21 @@ def token_file(db: Path) -> Path:
 
 
 def api_token(settings: Settings, db: Path) -> str:
-    """The API's bearer token: from the settings, else from the file beside the database, made on the first start."""
+    """The API's bearer token, never empty: from the settings, else from the file beside the database.
+
+    That one is made on the first start; a blank file is a missing one.
+    """
     if settings.api.token is not None:
         return settings.api.token.get_secret_value()
     path = token_file(db)
-    if not path.exists():
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(fd, "w") as file:
-            file.write(ids.token() + "\n")
-    return path.read_text().strip()
+    if path.exists() and (kept := path.read_text().strip()):
+        return kept
+    made, unfinished = ids.token(), beside(db, ".token.new")
+    unfinished.unlink(missing_ok=True)
+    fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "w") as file:
+        file.write(made + "\n")
+        file.flush()
+        os.fsync(fd)
+    unfinished.replace(path)
+    return made

@@ -1,7 +1,9 @@
 """Intake: a message becomes a case, a binding and an unread message in one transaction, then is acknowledged (R29)."""
 
+import re
 from dataclasses import dataclass
 from datetime import tzinfo
+from hashlib import sha256
 
 from bot import gating, speech, takeover
 from bot.settings import Settings
@@ -15,6 +17,7 @@ from channels.messages import Account, Inbound
 from channels.text import storable
 
 _TITLE = 80
+_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,6 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
     case = _case_for(tx, now, inbound, case, who)
     message = store(tx, now, case, who, inbound.text, inbound=inbound)
     _after(tx, now, case, who, settings, zone, addressed=inbound.addressed)
-    bindings.move_position(tx, address, inbound.platform_id)
     return Received(case.id, message, duplicate=False)
 
 
@@ -108,14 +110,18 @@ def _who(tx: Tx, now: int, account: Account, settings: Settings) -> Principal | 
     found = principals.by_account(tx, account.channel, account.space, account.account_id)
     if found is not None or settings.access.unknown == "ignore":
         return found
-    name = f"{account.channel}-{account.space}-{account.account_id}"
-    if tx.value("SELECT 1 FROM principals WHERE name = :name", name=name) is not None:
-        return None  # bound once and revoked since: it stays out
-    added = principals.add(tx, now, tenant=settings.service.tenant, name=name, role=Role.REQUESTER)
-    principals.bind(
-        tx, now, added.id, channel=account.channel, space=account.space, account_id=account.account_id, bound_by=None
-    )
+    channel, space, account_id = account.identity
+    if principals.ever_bound(tx, channel, space, account_id):
+        return None  # revoked since: it stays out
+    added = principals.add(tx, now, tenant=settings.service.tenant, name=name_of(account), role=Role.REQUESTER)
+    principals.bind(tx, now, added.id, channel=channel, space=space, account_id=account_id, bound_by=None)
     return added
+
+
+def name_of(account: Account) -> str:
+    """What somebody is called of whom only an account is known: one word, and no other account's."""
+    readable = re.sub(r"[^\w.@+-]+", "_", "-".join(filter(None, account.identity)))
+    return f"{readable[:_NAME]}-{sha256(repr(account.identity).encode()).hexdigest()[:8]}"
 
 
 def _case_for(tx: Tx, now: int, inbound: Inbound, bound: Case | None, who: Principal) -> Case:

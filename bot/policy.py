@@ -54,7 +54,7 @@ def judge(
     if tool.sensitive and not consented:
         if case.requester is None:
             return Refuse("refused: this needs the consent of a requester, and the case has none")
-        return Ask(GateKind.CONSENT)
+        return Ask(GateKind.CONSENT, effect_key, earlier)
     if surface == "gate" or earlier is not None:
         return Ask(GateKind.APPROVAL, effect_key, earlier)
     return Free(effect_key)

@@ -6,8 +6,9 @@ from datetime import tzinfo
 
 from bot import gating, intake
 from bot.clock import Clock
-from bot.delivery import Delivery, lose_thread
+from bot.delivery import Delivery
 from bot.gating import Reply
+from bot.posting import lose_thread
 from bot.settings import Settings
 from casestore import cases, gates, outbox, principals
 from casestore.db import Store

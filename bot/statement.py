@@ -1,7 +1,7 @@
 """The engine's words about a gate: what exactly would happen, and what became of the question. Never the model's."""
 
 from bot.results import CallResult, ResultKind
-from bot.tools.declare import Tool
+from bot.tools.declare import BadArguments, Tool
 from casestore import principals
 from casestore.canonical import decode
 from casestore.models import Gate, Step
@@ -17,10 +17,13 @@ def of_call(tool: Tool, args: dict[str, object], *, consent: bool = False) -> st
 
 
 def of_unknown(step: Step, tool: Tool | None) -> str:
-    """The question of an outcome gate."""
+    """The question of an outcome gate; a tool whose words do not fit the old arguments any more is named with them."""
     args = decode(step.args or "{}")
-    what = f"{step.tool}" if tool is None else shown(tool.restate(args))
-    return f"Did this happen? {what}"
+    try:
+        what = f"{step.tool} {step.args}" if tool is None else tool.restate(args)
+    except BadArguments:
+        what = f"{step.tool} {step.args}"
+    return f"Did this happen? {shown(what)}"
 
 
 def shown(text: str) -> str:

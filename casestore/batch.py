@@ -42,6 +42,9 @@ def commit_together(conn: sqlite3.Connection, nonce: Callable[[], str], jobs: Se
     results: list[Result] = []
     try:
         conn.execute("BEGIN IMMEDIATE")
+    except sqlite3.Error as error:  # alone they would not get in either, each after the whole busy timeout
+        return [Failed(translated(error)) for _ in jobs]
+    try:
         for job in jobs:
             results.append(_under_savepoint(conn, tx, job))
         conn.execute("COMMIT")

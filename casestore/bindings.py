@@ -70,21 +70,3 @@ def _end(tx: Tx, now: int, address: str, state: str, actor: str, reason: str) ->
 
 def _live(tx: Tx, address: str) -> Binding:
     return tx.all(Binding, "SELECT * FROM bindings WHERE address = :address AND state = 'live'", address=address)[0]
-
-
-def position(tx: Tx, address: str) -> str | None:
-    """How far an address has been read (R29)."""
-    value = tx.value("SELECT last_seen FROM positions WHERE address = :address", address=address)
-    return None if value is None else str(value)
-
-
-def move_position(tx: Tx, address: str, last_seen: str) -> None:
-    """Note how far an address has been read without a gap; only forwards, compared by length and then text."""
-    tx.run(
-        """INSERT INTO positions (address, last_seen) VALUES (:address, :last_seen)
-           ON CONFLICT (address) DO UPDATE SET last_seen = excluded.last_seen
-           WHERE length(excluded.last_seen) > length(positions.last_seen)
-              OR (length(excluded.last_seen) = length(positions.last_seen)
-                  AND excluded.last_seen > positions.last_seen)""",
-        address=address, last_seen=last_seen,
-    )  # fmt: skip

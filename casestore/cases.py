@@ -13,6 +13,7 @@ from casestore.tx import Tx
 
 FIRST_NUMBER = 1001
 LIVE = (CaseState.NEW, CaseState.IN_PROGRESS)
+ENDED = (CaseState.CLOSED, CaseState.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +111,18 @@ def move(
     only_from: tuple[CaseState, ...], meta: Mapping[str, object] | None = None,
     content: Mapping[str, object] | None = None,
 ) -> Case:  # fmt: skip
-    """The guarded move of R2: the state changes and the trail says so, or `MoveRefused` says where it stands."""
+    """The guarded move of R2: the state changes and the trail says so, or `MoveRefused` says where it stands.
+
+    An alert's case that is reopened after the alert has opened a newer one leaves the alert to that.
+    """
     moved = tx.run(
         """UPDATE cases SET state = :to, waiting_on = '', updated_at = :now, last_activity_at = :now,
                resolved_at = CASE :to WHEN 'resolved' THEN :now WHEN 'in_progress' THEN NULL ELSE resolved_at END,
-               closed_at = CASE WHEN :to IN ('closed', 'cancelled') THEN :now ELSE NULL END
+               closed_at = CASE WHEN :to IN ('closed', 'cancelled') THEN :now ELSE NULL END,
+               dedup_key = CASE WHEN :to = 'in_progress' AND EXISTS (
+                   SELECT 1 FROM cases o WHERE o.id <> cases.id AND o.tenant = cases.tenant
+                      AND o.dedup_key = cases.dedup_key AND o.state IN ('new', 'in_progress'))
+                   THEN NULL ELSE dedup_key END
            WHERE id = :id AND state IN (:s0, :s1, :s2, :s3, :s4)""",
         id=case_id, to=to, now=now, **_padded(only_from),
     )  # fmt: skip

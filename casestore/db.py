@@ -1,6 +1,7 @@
 """The store: one writer with group commit, a few readers, checkpoints, and nothing else that knows of threads."""
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -17,7 +18,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MOST_READERS = 4
-MOST_PER_COMMIT = 32
+MOST_PER_COMMIT = 64
 """Enough to share a commit; more would keep everybody, and other processes, waiting for the whole batch."""
 LOCK_TIMEOUT_MS = 5_000
 GIVE_WAY_MS = 50
@@ -35,6 +36,8 @@ class Store:
         self._lock = lock
         self._nonce = nonce
         self._serves = serves
+        opened = os.stat(path)
+        self._identity = (opened.st_dev, opened.st_ino)
         self._pending: list[tuple[Job, asyncio.Future[object]]] = []
         self._drainer: asyncio.Task[None] | None = None
         self._free_to_read = asyncio.Semaphore(MOST_READERS)
@@ -123,9 +126,19 @@ class Store:
                     self.healthy = self.healthy and not isinstance(result.error, StoreUnavailable)
                     future.set_exception(result.error)
 
+    def _refuse_if_replaced(self) -> None:
+        """A file that was deleted or replaced under us still takes writes, which nobody would ever see."""
+        try:
+            now = os.stat(self.path)
+        except OSError:
+            raise StoreUnavailable(f"{self.path} is gone. Put it back, or restart.") from None
+        if (now.st_dev, now.st_ino) != self._identity:
+            raise StoreUnavailable(f"{self.path} is another file than the one that was opened. Restart.")
+
     def _commit(self, jobs: list[Job]) -> list[Result]:
         if self._serves:
             self._lock.give_way(GIVE_WAY_MS)
+        self._refuse_if_replaced()
         with nullcontext() if self._serves else self._lock.held(LOCK_TIMEOUT_MS):
             return commit_together(self._writer.raw, self._nonce, jobs)
 

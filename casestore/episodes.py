@@ -80,6 +80,20 @@ def of_case(tx: Tx, case_id: CaseId) -> list[Episode]:
     return tx.all(Episode, "SELECT * FROM episodes WHERE case_id = :id ORDER BY starts_at, id", id=case_id)
 
 
+def all_over(tx: Tx, case_id: CaseId) -> bool:
+    """Whether a case is an alert's, no member fires any more, and nobody has asked for anything in it."""
+    return (
+        tx.value(
+            """SELECT 1 FROM episodes e JOIN cases c ON c.id = e.case_id WHERE e.case_id = :id
+                 AND NOT EXISTS (SELECT 1 FROM episodes f WHERE f.case_id = e.case_id AND f.state = 'firing')
+                 AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.case_id = e.case_id AND m.direction = 'in'
+                                 AND m.author IS NOT NULL) LIMIT 1""",
+            id=case_id,
+        )
+        is not None
+    )
+
+
 def still_firing(tx: Tx, case_id: CaseId) -> int:
     """How many members still fire."""
     return tx.integer("SELECT count(*) FROM episodes WHERE case_id = :id AND state = 'firing'", id=case_id)

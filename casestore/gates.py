@@ -108,7 +108,10 @@ def ask(tx: Tx, now: int, lease: Lease, turn_id: TurnId, asking: Asking) -> Gate
         """INSERT INTO gates (case_id, turn_id, step_id, kind, tenant, asked_for, tool, tool_version, tier, reversible,
                               args, statement, because, earlier_step, effect_key, effect_nth, digest_shown, four_eyes,
                               on_expiry, reminders, state, asked_at, expires_at)
-           VALUES (:case_id, :turn_id, :step_id, :kind, :tenant, (SELECT acts_for FROM turns WHERE id = :turn_id),
+           VALUES (:case_id, :turn_id, :step_id, :kind, :tenant, coalesce(
+                       (SELECT acts_for FROM turns WHERE id = :turn_id),
+                       (SELECT author FROM messages WHERE turn_id = :turn_id AND direction = 'in'
+                           AND author IS NOT NULL ORDER BY seq LIMIT 1)),
                    :tool, :tool_version, :tier, :reversible, :args, :statement, :because, :earlier_step, :effect_key,
                    :effect_nth, :digest, :four_eyes, :on_expiry, :reminders, 'open', :now, :expires_at)
            RETURNING id""",

@@ -137,7 +137,8 @@ def retry(tx: Tx, row: OutboxRow, *, not_before: int, error: str, possible_dupli
         """UPDATE outbox SET not_before = :not_before, error = :error,
                state = CASE WHEN turn_id IS NOT NULL AND EXISTS (SELECT 1 FROM leases l
                    WHERE l.case_id = outbox.case_id AND l.kind = 'human') THEN 'held' ELSE 'due' END,
-               possible_duplicate = max(possible_duplicate, :dup) WHERE id = :id AND state = 'sending'""",
+               possible_duplicate = CASE WHEN :dup = 1 THEN 1 ELSE possible_duplicate END
+           WHERE id = :id AND state = 'sending'""",
         id=row.id, not_before=not_before, error=error, dup=int(possible_duplicate),
     )  # fmt: skip
 
@@ -174,6 +175,14 @@ def drop_for(tx: Tx, now: int, address: str, error: str) -> int:
     for row in rows:
         give_up(tx, now, row, error)
     return len(rows)
+
+
+def forget_cards(tx: Tx, address: str, platform_id: str | None = None) -> int:
+    """Copies of cards, one or all at an address, that cannot be edited any more: no edit is tried again; how many."""
+    return tx.run(
+        "DELETE FROM cards WHERE address = :address AND (:platform_id IS NULL OR platform_id = :platform_id)",
+        address=address, platform_id=platform_id,
+    )  # fmt: skip
 
 
 def left_sending(tx: Tx, boot: str, channels: tuple[str, ...], at: str | None = None) -> list[OutboxRow]:

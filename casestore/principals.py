@@ -47,6 +47,15 @@ def by_account(tx: Tx, channel: str, space: str, account_id: str) -> Principal |
     )  # fmt: skip
 
 
+def ever_bound(tx: Tx, channel: str, space: str, account_id: str) -> bool:
+    """Whether this account has ever spoken for anybody, also for one who was revoked since."""
+    found = tx.value(
+        "SELECT 1 FROM accounts WHERE channel = :channel AND space = :space AND account_id = :account_id LIMIT 1",
+        channel=channel, space=space, account_id=account_id,
+    )  # fmt: skip
+    return found is not None
+
+
 def listing(tx: Tx, *, tenant: str | None = None) -> list[Principal]:
     """All principals, of one tenant or of all (None), in order of id."""
     return tx.all(
@@ -65,8 +74,11 @@ def bind(
     tx: Tx, now: int, principal_id: PrincipalId, *, channel: str, space: str, account_id: str,
     bound_by: PrincipalId | None,
 ) -> Account:  # fmt: skip
-    """Bind an account to a principal. Raises `BadRequest` where it already speaks for somebody."""
-    if not (channel and space and account_id):
+    """Bind an account to a principal; `space` is empty on a channel that has none.
+
+    Raises `BadRequest` where it already speaks for somebody.
+    """
+    if not (channel and account_id):
         raise BadRequest("An account is CHANNEL:SPACE/ID, for instance slack:T012/U345.")
     principal = get(tx, principal_id)
     if principal.revoked_at is not None:

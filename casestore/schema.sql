@@ -281,7 +281,7 @@ CREATE TABLE prompts (
 
 -- One held call that only a person may decide. The policy it was asked under is copied into it. `digest_shown` is
 -- what the approver saw; `digest_run` what may run, where they changed arguments. `asked_for` is the principal the turn
--- acts for: with `four_eyes` neither they nor the requester may decide.
+-- acts for, or else the first person who spoke in it: with `four_eyes` neither they nor the requester may decide.
 CREATE TABLE gates (
     id             INTEGER PRIMARY KEY,
     case_id        INTEGER NOT NULL REFERENCES cases (id),
@@ -387,6 +387,11 @@ WHEN NEW.content IS NOT NULL OR NEW.nonce IS NOT NULL OR OLD.content IS NULL
     OR NEW.prev_hash <> OLD.prev_hash OR NEW.hash <> OLD.hash
 BEGIN
     SELECT RAISE(ABORT, 'the trail is append-only; only its content may be erased');
+END;
+CREATE TRIGGER trail_is_not_replaced BEFORE INSERT ON trail
+WHEN EXISTS (SELECT 1 FROM trail t WHERE t.case_id = NEW.case_id AND t.seq = NEW.seq)
+BEGIN
+    SELECT RAISE(ABORT, 'the trail is append-only; its entries are never replaced');
 END;
 CREATE TRIGGER trail_is_not_deleted BEFORE DELETE ON trail
 BEGIN

@@ -1,6 +1,5 @@
 """Spending: the one way from an approval to an effect (R9). Separate from deciding, and at most once."""
 
-import sqlite3
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -52,8 +51,7 @@ def spend(
     if gate.kind is GateKind.OUTCOME and step.state is StepState.UNKNOWN:
         step = steps.attempt_again(tx, step)
     args = gate.changed_args or gate.args
-    try:
-        started = tx.run(
+    started = tx.run(
             """UPDATE steps SET state = 'started', gate_id = :gate_id, run_id = :run_id, started_at = :now,
                    deadline = :deadline, args = :args, effect_key = :effect_key, effect_nth = :effect_nth,
                    idempotency_key = :idempotency_key
@@ -62,13 +60,13 @@ def spend(
                              WHERE g.id = :gate_id AND g.state = 'approved' AND g.tool_version = :tool_version
                                AND g.digest_run = :digest)
                  AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.lifted_at IS NULL
-                                 AND (h.tool IS NULL OR h.tool = steps.tool))""",
+                                 AND (h.tool IS NULL OR h.tool = steps.tool))
+                 AND NOT EXISTS (SELECT 1 FROM steps e WHERE e.tenant = steps.tenant AND e.effect_key = :effect_key
+                                 AND e.effect_nth = :effect_nth AND e.state NOT IN ('waiting', 'refused'))""",
             step_id=step.id, gate_id=gate.id, run_id=run_id, now=now, deadline=deadline, args=args,
             effect_key=gate.effect_key, effect_nth=gate.effect_nth, idempotency_key=idempotency_key,
             tool_version=tool_version, digest=call_digest(gate.step_id, gate.tool, gate.tool_version, args),
         )  # fmt: skip
-    except sqlite3.IntegrityError:
-        return _refused(tx, now, gate, NotSpent.EFFECT_TAKEN)
     if not started:
         return _refused(tx, now, gate, _why_not(tx, gate, tool_version, args))
     runs.count_tool_call(tx, run_id)
@@ -89,7 +87,12 @@ def _why_not(tx: Tx, gate: Gate, tool_version: str, args: str) -> NotSpent:
         return NotSpent.TOOL_CHANGED
     if gate.digest_run != call_digest(gate.step_id, gate.tool, gate.tool_version, args):
         return NotSpent.DIGEST
-    return NotSpent.VOID
+    return NotSpent.EFFECT_TAKEN if _taken(tx, gate) else NotSpent.VOID
+
+
+def _taken(tx: Tx, gate: Gate) -> bool:
+    earlier = steps.earlier_effect(tx, gate.tenant, gate.effect_key) if gate.effect_key is not None else None
+    return earlier is not None and earlier.effect_nth >= gate.effect_nth
 
 
 def _refused(tx: Tx, now: int, gate: Gate, why: NotSpent) -> NotSpent:

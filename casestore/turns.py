@@ -169,7 +169,8 @@ def of_case(tx: Tx, case_id: CaseId) -> list[Turn]:
 
 def _acts_for(tx: Tx, case: Case, turn_id: TurnId) -> PrincipalId | None:
     """Whose permissions the turn has: an operator's only when every message of it is that operator's (R11)."""
-    authors = {message.author for message in messages.of_turn(tx, turn_id)}
+    spoken = (m for m in messages.of_turn(tx, turn_id) if m.provenance not in (Provenance.ALERT, Provenance.SYSTEM))
+    authors = {message.author for message in spoken}
     if len(authors) == 1 and (author := authors.pop()) is not None:
         principal = principals.get(tx, author)
         if principal.is_operator and principal.revoked_at is None and principal.tenant == case.tenant:

@@ -75,7 +75,8 @@ async def _file(here: Here) -> AsyncGenerator[tuple[Store, Callable[[CaseId], No
     async with AsyncExitStack() as stack:
         try:
             name = f"casebound chat (pid {os.getpid()})"
-            service = await stack.enter_async_context(engine(here.settings, name))
+            redaction = here.log(here.settings)
+            service = await stack.enter_async_context(engine(here.settings, name, redaction))
         except ServiceRunning:
             store = await stack.enter_async_context(here.store())
             yield store, lambda _: None, here.service or "another process"

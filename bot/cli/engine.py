@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
+from bot.redaction import Redaction
 from bot.settings import Settings
 from casestore.errors import StoreUnusable
 
@@ -13,8 +14,11 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def engine(settings: Settings, name: str) -> "AsyncGenerator[Service]":
-    """`bot.app.running`. Raises `ServiceRunning`, `StoreUnusable`, `SettingsError`."""
+async def engine(settings: Settings, name: str, redaction: Redaction) -> "AsyncGenerator[Service]":
+    """`bot.app.running`, whose API token the log hides.
+
+    Raises `ServiceRunning`, `StoreUnusable`, `SettingsError`.
+    """
     from bot import app
     from bot.playbook import PlaybookError
 
@@ -29,4 +33,5 @@ async def engine(settings: Settings, name: str) -> "AsyncGenerator[Service]":
                 f"Cannot write beside {db} ({error.strerror or type(error).__name__}). "
                 "Choose a folder you may write to, with --db."
             ) from None
+        redaction.hide(service.api_token)
         yield service

@@ -7,7 +7,7 @@ from bot.blame import where
 from bot.errors import CaseboundError
 from bot.logs import debug_wanted
 from bot.tools.arguments import BadArguments, BadDeclaration
-from casestore.errors import StoreError
+from casestore.errors import ConstraintBroken, StoreError
 from channels.errors import ChannelError
 from channels.text import one_line
 
@@ -24,7 +24,7 @@ def report(error: BaseException) -> int:
 
 
 def _line(error: BaseException) -> str:
-    if isinstance(error, _MEANT):
+    if isinstance(error, _MEANT) and not isinstance(error, ConstraintBroken):  # that is a bug, in SQLite's words
         return one_line(" ".join(str(error).split()))
     if isinstance(error, OSError) and error.strerror:
         about = f"{error.filename}: " if error.filename else ""

@@ -11,7 +11,7 @@ from bot.cli import story, who
 from bot.cli.arguments import BY_DEFAULT, As, GateNumber, Json, Most
 from bot.cli.command import command, group
 from bot.cli.here import Here
-from bot.cli.out import document, say, table
+from bot.cli.out import block, document, say, table
 from bot.present import Document, gate_json, row_json
 from bot.when import at_text, span_text
 from casestore import cases, gates, holds
@@ -49,8 +49,10 @@ def list_(
         say("There are no gates." if every else "Nothing waits for a decision.")
     if any(gate.state is GateState.OPEN for gate, _ in found):
         say()
-        say(f"Read the card: {here.typed('gate show GATE')}")
-        say(f"Decide:        {here.typed('gate approve GATE')}   or   gate deny GATE --reason TEXT")
+        number = str(found[0][0].id) if len(found) == 1 else "GATE"
+        say(f"Read the card  {here.typed(f'gate show {number}')}")
+        say(f"Say yes        {here.typed(f'gate approve {number}')}")
+        say(f"Say no         {here.typed(f'gate deny {number} --reason TEXT')}")
     for hold, name in standing:
         since = at_text(hold.placed_at, zone, now)
         say()
@@ -71,7 +73,8 @@ def show(
         return
     gate, shown = here.read(_shown, here.now, as_, number, here.zone, full=full)
     # A terminal has no buttons: in their place stands what to type.
-    say(render_card(shown.model_copy(update={"verbs": ()})))
+    for line in render_card(shown.model_copy(update={"verbs": ()})).split("\n"):
+        say("\n".join(block(line, indent=" " * 11)))
     if gate.state is not GateState.OPEN:
         return
     say()

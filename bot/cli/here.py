@@ -16,6 +16,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from bot import ids, logs
 from bot.blame import OURS
 from bot.clock import SystemClock
+from bot.redaction import Redaction
 from bot.settings import Settings, load
 from casestore.db import Store
 from casestore.locks import service_holder
@@ -57,13 +58,14 @@ class Here:
         """The time, in ms UTC."""
         return SystemClock().now()
 
-    def log(self, settings: Settings, *, whole: bool = False) -> None:
-        """Set the log up: `whole`, as a service that is watched keeps it, or warnings alone."""
+    def log(self, settings: Settings, *, whole: bool = False) -> Redaction:
+        """Set the log up: `whole`, as a service that is watched keeps it, or warnings alone; what it hides."""
         debug = logs.debug_wanted()
-        logs.set_up(settings.secrets(), debug)
+        redaction = logs.set_up(settings.secrets(), debug)
         usual = logging.INFO if whole else logging.WARNING
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.DEBUG if debug else usual)
+        return redaction
 
     @asynccontextmanager
     async def store(self) -> AsyncGenerator[Store]:

@@ -14,6 +14,7 @@ from bot.cli.command import command
 from bot.cli.engine import engine
 from bot.cli.here import Here
 from bot.cli.out import say
+from bot.redaction import Redaction
 from bot.settings import Settings, load
 
 log = logging.getLogger("casebound.up")
@@ -36,19 +37,19 @@ def up(here: Here, host: Host = None, port: Port = None) -> None:
     A first start makes the database and what belongs to it; a start on an existing one continues where it was.
     """
     settings = load(here.given_config, service={"db": here.given_db, "host": host, "port": port})
-    here.log(settings, whole=True)
+    redaction = here.log(settings, whole=True)
     import_module("bot.web.server")  # before the loop runs, which it would hold up
-    asyncio.run(_serve(here, settings))
+    asyncio.run(_serve(here, settings, redaction))
 
 
-async def _serve(here: Here, settings: Settings) -> None:
+async def _serve(here: Here, settings: Settings, redaction: Redaction) -> None:
     from bot.web.server import serving
 
     told = stopping.listen()
     host, port = settings.service.host, settings.service.port
     fresh = not settings.service.db.exists()
     name = f"casebound up (pid {os.getpid()}{f', port {port}' if port else ''})"
-    async with engine(settings, name) as service, serving(service, host, port) as bound:
+    async with engine(settings, name, redaction) as service, serving(service, host, port) as bound:
         logs.event(log, "service.started", db=settings.service.db, host=host, port=bound)
         counted = await service.store.read(welcome.counted)
         for line in welcome.lines(settings, bound, here.now, here.typed, None if fresh else counted):

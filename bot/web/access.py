@@ -10,10 +10,10 @@ _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "
 
 
 def has_token(request: Request, token: str) -> bool:
-    """Whether the request carries the token, exactly, as `Authorization: Bearer …`."""
+    """Whether the request carries the token, exactly, as `Authorization: Bearer …`; nobody carries an empty one."""
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     right = hmac.compare_digest(given.strip().encode("latin-1"), token.encode())
-    return right and scheme.lower() == "bearer"
+    return bool(token) and right and scheme.lower() == "bearer"
 
 
 def require_token(request: Request, token: str, where: str) -> None:

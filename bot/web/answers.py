@@ -24,7 +24,6 @@ OPENAPI = "/api/v1/openapi.json"
 _SENTENCES = {
     404: f"There is nothing at this address; the API is described at {OPENAPI}.",
     405: "This address does not know that method",
-    413: "The body is too large",
 }
 _STATUS: dict[type[Exception], int] = {
     BadAlert: 400,
@@ -51,9 +50,9 @@ class Json(JSONResponse):
     def render(self, content: object) -> bytes:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         try:
-            return text.encode()
+            return text.encode() + b"\n"  # the prompt of whoever asked with curl comes after it
         except UnicodeEncodeError:
-            return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+            return json.dumps(content, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 
 class Error(BaseModel):

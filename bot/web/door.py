@@ -11,7 +11,6 @@ from bot.web.answers import refusal
 from bot.web.metrics import Metrics
 
 MOST_BYTES = 16 * 2**20
-_LET_PASS = 64 * 2**20
 
 log = logging.getLogger("casebound.http")
 
@@ -50,11 +49,7 @@ class Door:
 
 
 class _Bounded:
-    """The body, as long as it has no more than `MOST_BYTES`.
-
-    The rest of a longer one is read and dropped, up to a point, because a sender that is cut off in the middle hears
-    of a broken connection and not of why.
-    """
+    """The body, as long as it has no more than `MOST_BYTES`; what comes after them the server drops."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -63,12 +58,9 @@ class _Bounded:
     async def __call__(self) -> Message:
         message = await self._receive()
         self._bytes += len(message.get("body", b""))
-        if self._bytes <= MOST_BYTES:
-            return message
-        while message.get("more_body", False) and self._bytes <= _LET_PASS:
-            message = await self._receive()
-            self._bytes += len(message.get("body", b""))
-        raise HTTPException(413, f"The body is too large; at most {MOST_BYTES // 2**20} MiB are read.")
+        if self._bytes > MOST_BYTES:
+            raise HTTPException(413, f"The body is too large; at most {MOST_BYTES // 2**20} MiB are read.")
+        return message
 
 
 def _route(scope: Scope) -> str:

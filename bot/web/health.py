@@ -1,6 +1,7 @@
 """`GET /healthz`, `/readyz` and `/metrics`: whether the process lives, and whether each part of it can work."""
 
 import asyncio
+import logging
 import os
 from typing import Annotated
 
@@ -9,12 +10,15 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import JsonValue
 from starlette.responses import Response
 
+from bot import logs
 from bot.app import Service
 from bot.web.answers import RETRY_AFTER_S, Json
 from bot.web.metrics import Metrics, numbers
 from bot.web.state import Served, metrics_of
-from casestore.errors import StoreError
+from casestore.errors import ConstraintBroken, StoreError
 from casestore.tx import Tx
+
+log = logging.getLogger("casebound.http")
 
 router = APIRouter(include_in_schema=False)
 
@@ -73,6 +77,9 @@ async def _store(service: Service) -> str | None:
             await service.store.write(put_and_take)
     except TimeoutError:
         return f"it did not answer within {_TIMEOUT_S:g} s"
+    except ConstraintBroken as error:
+        logs.event(log, "ready.refused", logging.ERROR, error=error)
+        return "it refuses what belongs in it; see the log, and run: casebound db check"
     except StoreError as error:
         return str(error)
     return None

@@ -325,6 +325,11 @@ WHEN NEW.content IS NOT NULL OR NEW.nonce IS NOT NULL OR OLD.content IS NULL
 BEGIN
     SELECT RAISE(ABORT, 'the trail is append-only; only its content may be erased');
 END;
+CREATE TRIGGER trail_is_not_replaced BEFORE INSERT ON trail
+WHEN EXISTS (SELECT 1 FROM trail t WHERE t.case_id = NEW.case_id AND t.seq = NEW.seq)
+BEGIN
+    SELECT RAISE(ABORT, 'the trail is append-only; its entries are never replaced');
+END;
 CREATE TRIGGER trail_is_not_deleted BEFORE DELETE ON trail
 BEGIN
     SELECT RAISE(ABORT, 'the trail is append-only; its entries are never deleted');

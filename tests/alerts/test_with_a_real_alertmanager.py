@@ -191,7 +191,7 @@ async def test_one_case_per_group_from_the_first_alert_to_the_last(db: Path, tmp
         assert kinds[-1] == "case.resolved"
         assert "alert.group_resolved" in kinds
         assert (await web.get(f"/cases/{label}/trail/verify"))["ok"] is True
-        assert (await web.get(f"/cases/{other}"))["state"] == "in_progress"
+        await web.case_is(other, state="in_progress", waiting_on="operator")
 
 
 async def test_with_a_wrong_token_it_opens_nothing(db: Path, tmp_path: Path) -> None:

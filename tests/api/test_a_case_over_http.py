@@ -65,6 +65,11 @@ async def test_a_run_shows_everything_its_record_must_hold(web: Served) -> None:
         responses = [step["provider_response_id"] for step in steps if step["kind"] == "model"]
         assert run["provider_response_ids"] == responses
         assert all(responses)
+        # a step has the keys of its kind, and not those of the other
+        for step in steps:
+            is_model = step["kind"] == "model"
+            assert ("request" in step, "finish_reason" in step) == (is_model, is_model)
+            assert ("result" in step, "tool" in step, "args" in step) == (not is_model,) * 3
     calls = {str(step["tool"]): step for step in cast("list[Json]", first["steps"]) if step["kind"] == "tool"}
     looked = calls["host.disk_usage"]
     assert (looked["args"], looked["tier"], looked["tenant"], looked["state"]) == (

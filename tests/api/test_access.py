@@ -7,8 +7,9 @@ from pathlib import Path
 import psutil
 import pytest
 from fastapi.routing import APIRoute
+from starlette.requests import Request
 
-from bot.web.access import is_loopback
+from bot.web.access import has_token, is_loopback
 from bot.web.application import application
 from casestore import principals
 from casestore.states import Role
@@ -64,6 +65,13 @@ async def test_every_route_of_the_api_needs_the_token_before_anything_else(web: 
             assert web.service.api_token not in answer.text
     in_address = await web.anybody.get(f"/api/v1/cases?token={web.service.api_token}&access_token=x")
     assert in_address.status_code == 401
+
+
+def test_an_empty_token_is_nobodys() -> None:
+    """R24: where a token is missing, nobody gets in."""
+    for given in (b"", b"Bearer", b"Bearer ", b"bearer  "):
+        request = Request({"type": "http", "headers": [(b"authorization", given)]})
+        assert not has_token(request, ""), given
 
 
 async def test_nothing_is_open_that_is_not_meant_to_be(web: Served) -> None:

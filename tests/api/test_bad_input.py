@@ -146,7 +146,7 @@ async def test_a_sender_that_does_not_listen_before_it_has_sent_all_hears_why(we
     for _ in range(size // 2**20):
         writer.write(b"x" * 2**20)
         await writer.drain()
-    assert await reader.readline() == b"HTTP/1.1 413 Content Too Large\r\n"
+    assert (await reader.readline()).startswith(b"HTTP/1.1 413 ")
     writer.close()
     await writer.wait_closed()
 

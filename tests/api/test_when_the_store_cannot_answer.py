@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from casestore.locks import beside
+from casestore.tx import Tx
 from channels.errors import AuthFailed
 from channels.memory import MemoryChannel
 from tests.alerts.notifications import body, chairs
@@ -70,6 +71,18 @@ def no_file_grows_beyond(size: int) -> Generator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_a_store_that_refuses_what_belongs_in_it_is_named_in_our_own_words(
+    web: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    await web.service.store.write(Tx.run, "INSERT INTO positions (address, last_seen) VALUES ('readyz', '')")
+    answer = await web.anybody.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["parts"]["store"]["why"] == (
+        "it refuses what belongs in it; see the log, and run: casebound db check"
+    )
+    assert "ready.refused" in caplog.text
 
 
 async def test_ready_is_when_every_part_is(web: Served) -> None:

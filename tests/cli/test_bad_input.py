@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot import first_start
+from casestore.errors import ConstraintBroken
 from casestore.locks import ServiceLock
 from casestore.migrate import migrate
 from tests.cli.command_line import COMMAND, Cli, Ended, call, environment
@@ -193,6 +194,13 @@ def test_a_place_where_nothing_can_be_made_is_refused(tmp_path: Path, db: str) -
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 
+def test_what_lies_in_the_way_of_a_first_start_is_told(tmp_path: Path) -> None:
+    (tmp_path / "casebound.db.token").mkdir()
+    ended = call(tmp_path, "up", *FREE)
+    assert ended.line.startswith("Cannot write beside casebound.db (Is a directory).")
+    assert call(tmp_path, "db", "check").code == 0, "nothing is left half done"
+
+
 def test_a_port_in_use_is_named_with_another_to_take(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -235,6 +243,18 @@ async def test_what_nobody_foresaw_is_one_line_without_its_text_and_a_traceback_
     assert "secret-in-an-error" not in ended.err
     monkeypatch.setenv("CASEBOUND_LOG", "debug")
     assert "Traceback" in (await cli("case", "list")).err
+
+
+async def test_a_row_the_store_refused_is_a_bug_and_not_told_in_its_words(
+    cli: Cli, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ConstraintBroken("The store refused a row: secret-in-an-error")
+
+    monkeypatch.setattr("casestore.cases.listing", broken)
+    ended = await cli("case", "list")
+    assert ended.line.startswith("This failed in a way nobody foresaw (ConstraintBroken at bot/cli/case.py:")
+    assert "secret-in-an-error" not in ended.err
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What is printed reaches whoever reads it, whatever their terminal can show and however early they leave."""
 
 import json
+import platform
 import subprocess
 from pathlib import Path
 
@@ -70,7 +71,7 @@ async def test_every_list_is_one_json_document_also_when_there_is_nothing(cli: C
     restart = by_name["host.restart_service"]
     assert (restart["tier"], restart["policy"]) == ("consequential", "gate")
     assert '[policy] consequential = "gate"' in restart["why"]
-    assert restart["statement"] == "Restart the service {name} on this host"
+    assert restart["statement"] == f"Restart the service {{name}} on this host, {platform.node()}"
     assert restart["timeout_ms"] > 0
 
 

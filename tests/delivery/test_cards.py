@@ -4,6 +4,7 @@ from bot import gating
 from casestore import bindings, gates
 from casestore.models import Case
 from casestore.states import Verb
+from channels.errors import Undeliverable
 from channels.messages import Address, Card
 from tests.loop.rig import HOUR, THREAD, Rig
 from tests.loop.scripted import calls, says
@@ -128,6 +129,29 @@ async def test_an_expired_and_a_withdrawn_gate_say_so_on_the_card(rig: Rig) -> N
     await rig.work()
     assert list(cards(rig, THREAD).values())[-1].outcome[0].startswith("Withdrawn")
     assert "fixed by hand" in list(cards(rig, THREAD).values())[-1].outcome[0]
+
+
+async def test_a_copy_that_is_gone_is_not_edited_again_and_again(rig: Rig) -> None:
+    """R3: its thread was deleted; the other copy goes on."""
+    case = await asked(rig)
+    await rig.channel.lose(ROOM, "the thread was deleted")
+    await rig.decide(case)
+    await rig.deliver()
+    await rig.work()
+    assert len(next(iter(cards(rig, THREAD).values())).outcome) == 2
+    assert [row.address for row in await rig.outbox(case) if row.kind == "edit" and row.address == str(ROOM)] == []
+    assert "outbox.dead" not in await rig.trail(case)
+
+
+async def test_a_copy_that_somebody_deleted_is_given_up_once(rig: Rig) -> None:
+    case = await asked(rig)
+    rig.channel.fail(Undeliverable("there is no such message"), on="edit")
+    await rig.decide(case)
+    await rig.deliver()
+    await rig.work()
+    assert (await rig.trail(case)).count("outbox.dead") == 1
+    edits = [row.address for row in await rig.outbox(case) if row.kind == "edit"]
+    assert sorted(edits.count(str(at)) for at in (THREAD, ROOM)) == [1, 2]
 
 
 def _forget_cards(tx: object) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import platform
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -188,5 +189,5 @@ async def test_others_run_meanwhile_and_a_cancelled_call_leaves_no_descriptor_op
 async def test_the_statement_names_the_cache_and_the_age(cache: Path) -> None:
     tool = clearing({"thumbs": cache})
     said = tool.restate(tool.validate({"name": "thumbs", "older_than_days": 7}))
-    assert said == 'Clear the cache "thumbs" on this host (files 7 or more days old)'
+    assert said == f'Clear the cache "thumbs" on this host, {platform.node()} (files 7 or more days old)'
     assert not tool.reversible

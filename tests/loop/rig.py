@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
-from bot import closing, gating, intake, takeover
+from bot import gating
 from bot.conduct import Conductor
 from bot.delivery import Delivery
 from bot.desk import Desk, Prompt, Toolbox
@@ -15,17 +15,17 @@ from bot.gating import Reply
 from bot.receiver import Receiver
 from bot.settings import Settings
 from bot.tools.declare import Tool
-from casestore import bindings, cases, gates, leases, messages, outbox, principals, runs, steps, trail, turns
+from casestore import bindings, cases, gates, leases, messages, outbox, runs, trail, turns
 from casestore.db import Store
 from casestore.gates import Decision
 from casestore.migrate import open_store
-from casestore.models import Case, CaseId, Gate, Message, OutboxRow, Principal, Run, Step, Turn
+from casestore.models import Case, CaseId, Gate, Message, OutboxRow, Run, Step, Turn
 from casestore.scope import System
-from casestore.states import Role, Verb
+from casestore.states import Verb
 from casestore.turns import Worker
-from casestore.tx import Tx
 from channels.memory import MemoryChannel
 from channels.messages import Account, Address
+from tests.loop import hands
 from tests.loop.effects import Effects, tools_of
 from tests.loop.scripted import ASKED, ScriptedModel
 
@@ -35,7 +35,6 @@ START = 1_790_000_000_000
 MINUTE = 60_000
 HOUR = 60 * MINUTE
 THREAD = Address(channel="memory", space="S", room="help", thread="t1")
-PEOPLE = {"ann": Role.REQUESTER, "ben": Role.REQUESTER, "kim": Role.OPERATOR, "lee": Role.OPERATOR, "root": Role.ADMIN}
 AT_ONCE = 64
 
 
@@ -79,7 +78,7 @@ class Rig:
     async def open(self) -> None:
         """Start the process: open the file, void what its earlier boots held, listen."""
         self.store = await open_store(self.db, lambda: f"n{next(self._nonces)}", serves=True, create=True)
-        self.people = await self.store.write(_people, self.clock.now())
+        self.people = await self.store.write(hands.people, self.clock.now())
         box = Toolbox(self.tools, self.settings)
         self.boot = f"boot-{next(self.boots)}"
         worker = Worker(f"engine {self.boot}", self.boot, "casebound", ASKED, self.settings.leases.ttl)
@@ -160,24 +159,24 @@ class Rig:
 
     async def take(self, case: Case, by: str = "kim") -> None:
         """Somebody takes a case over."""
-        await self.store.write(_take, self.clock.now(), case.id, self.people[by])
+        await self.store.write(hands.take, self.clock.now(), case.id, self.people[by])
 
     async def release(self, case: Case, by: str = "kim") -> None:
         """Somebody hands it back."""
-        await self.store.write(_release, self.clock.now(), case.id, self.people[by])
+        await self.store.write(hands.release, self.clock.now(), case.id, self.people[by])
 
     async def resolve(self, case: Case, by: str = "kim") -> None:
         """An operator says that it is dealt with."""
-        await self.store.write(_resolve, self.clock.now(), case.id, self.people[by])
+        await self.store.write(hands.resolve, self.clock.now(), case.id, self.people[by])
 
     async def close(self, case: Case, by: str = "kim") -> None:
         """An operator closes it for good."""
-        await self.store.write(_close, self.clock.now(), case.id, self.people[by])
+        await self.store.write(hands.close, self.clock.now(), case.id, self.people[by])
 
     async def speak(self, case: Case, text: str, *, by: str) -> Message:
         """Somebody says something in a case from the command line."""
         now, settings = self.clock.now(), self.settings
-        return await self.store.write(_speak, now, case.id, self.people[by], text, settings)
+        return await self.store.write(hands.speak, now, case.id, self.people[by], text, settings)
 
     # What the service does
 
@@ -234,7 +233,7 @@ class Rig:
 
     async def steps(self, case: Case, *, tools_only: bool = True) -> list[Step]:
         """The steps of a case, in order."""
-        return await self.store.read(_steps, case.id, tools_only=tools_only)
+        return await self.store.read(hands.steps, case.id, tools_only=tools_only)
 
     async def messages(self, case: Case) -> list[Message]:
         """What was said."""
@@ -260,41 +259,6 @@ class Rig:
 def _is_bots(task: "asyncio.Task[object]") -> bool:
     """Whether it is the service's own, and not the test's."""
     return "/bot/" in getattr(task.get_coro(), "cr_code").co_filename  # noqa: B009 - not every coroutine has one
-
-
-def _people(tx: Tx, now: int) -> dict[str, Principal]:
-    for name, role in PEOPLE.items():
-        if name not in {principal.name for principal in principals.listing(tx)}:
-            added = principals.add(tx, now, tenant="local", name=name, role=role)
-            principals.bind(
-                tx, now, added.id, channel="memory", space="S", account_id=f"U-{name}", bound_by=None
-            )  # fmt: skip
-    return {principal.name: principal for principal in principals.listing(tx)}
-
-
-def _steps(tx: Tx, case_id: CaseId, *, tools_only: bool) -> list[Step]:
-    found = [step for turn in turns.of_case(tx, case_id) for step in steps.of_turn(tx, turn.id)]
-    return [step for step in found if step.kind == "tool" or not tools_only]
-
-
-def _take(tx: Tx, now: int, case_id: CaseId, who: Principal) -> None:
-    takeover.take(tx, now, cases.by_id(tx, case_id), who)
-
-
-def _release(tx: Tx, now: int, case_id: CaseId, who: Principal) -> None:
-    takeover.release(tx, now, cases.by_id(tx, case_id), who)
-
-
-def _resolve(tx: Tx, now: int, case_id: CaseId, who: Principal) -> None:
-    closing.resolve(tx, now, cases.by_id(tx, case_id), by=principals.actor(who), why="")
-
-
-def _close(tx: Tx, now: int, case_id: CaseId, who: Principal) -> None:
-    closing.close(tx, now, cases.by_id(tx, case_id), by=principals.actor(who), why="")
-
-
-def _speak(tx: Tx, now: int, case_id: CaseId, who: Principal, text: str, settings: Settings) -> Message:
-    return intake.say_in(tx, now, cases.by_id(tx, case_id), who, text, settings, settings.service.zone)
 
 
 async def checked(store: Store, case: Case) -> None:

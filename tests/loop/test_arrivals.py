@@ -8,10 +8,11 @@ import pytest
 from bot import advance, intake
 from bot.settings import Settings
 from bot.settings.sections import Access
-from casestore import bindings, cases, leases
+from casestore import bindings, cases, leases, principals
 from casestore.models import Case
 from casestore.scope import System
-from casestore.states import Origin, Outcome
+from casestore.states import Origin, Outcome, Role
+from casestore.tx import Tx
 from channels.messages import Account
 from tests.loop.conftest import MakeRig
 from tests.loop.rig import THREAD, Rig
@@ -202,8 +203,46 @@ async def test_the_settings_may_let_unknown_accounts_in_as_requesters(make_rig: 
     (case,) = await all_cases(rig)
     (hello, _) = await rig.messages(case)
     assert (hello.provenance, hello.author_account) == ("requester", "memory/S/U-77")
-    assert said(rig.model.sent[0]) == ["memory-S-U-77 (requester): Hello"]
+    assert said(rig.model.sent[0]) == [f"{intake.name_of(stranger)} (requester): Hello"]
+    assert intake.name_of(stranger).startswith("memory-S-U-77-")
     assert rig.posted() == ["Welcome."]
+
+
+async def test_who_was_let_in_by_the_settings_and_then_revoked_stays_out_by_their_account_not_by_a_name(
+    make_rig: MakeRig,
+) -> None:
+    """R20."""
+    rig = await make_rig(says("Welcome."), settings=Settings(access=Access(unknown="requester")))
+    revoked, other = (Account(channel="memory", space="S", account_id=account_id) for account_id in ("U-1", "U-2"))
+    now = rig.clock.now()
+    await rig.channel.say("Hello", address=THREAD, account=revoked)
+    admitted = await rig.store.read(principals.by_account, *revoked.identity)
+    assert admitted is not None
+    await rig.store.write(principals.revoke, now, admitted.id, revoked_by=rig.people["kim"].id)
+    await rig.store.write(Tx.run, "UPDATE principals SET name = 'gone' WHERE id = :id", id=admitted.id)
+    named_alike = "memory-S-U-2"
+    await rig.store.write(principals.add, now, tenant="local", name=named_alike, role=Role.REQUESTER)
+    await rig.channel.say("Hello again", address=ELSEWHERE, account=revoked)
+    assert len(await all_cases(rig)) == 1
+    await rig.channel.say("Me too", address=ELSEWHERE, account=other)
+    assert len(await all_cases(rig)) == 2
+    assert rig.channel.unacknowledged == []
+
+
+ALIKE = [("S", "a-b"), ("S-a", "b"), ("", "S-a-b"), ("S", "a b"), ("S", "a_b"), ("S", "a\nb"), ("S", "a" * 300)]
+
+
+async def test_whatever_an_account_is_called_on_its_platform_it_is_let_in_under_a_name_of_its_own(
+    make_rig: MakeRig,
+) -> None:
+    rig = await make_rig(settings=Settings(access=Access(unknown="requester")))
+    accounts = [Account(channel="memory", space=space, account_id=account_id) for space, account_id in ALIKE]
+    for number, account in enumerate(accounts):
+        at = THREAD.model_copy(update={"thread": f"t{number}"})
+        await rig.channel.say("Hello", address=at, account=account)
+    assert rig.channel.unacknowledged == []
+    known = [await rig.store.read(principals.by_account, *account.identity) for account in accounts]
+    assert len({one.name for one in known if one is not None}) == len(ALIKE)
 
 
 async def test_talk_that_is_not_for_us_opens_no_case(rig: Rig) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.results import CallResult
-from casestore import cases, messages
+from casestore import cases, holds, messages
 from casestore.cases import Opening
 from casestore.errors import NotFound
 from casestore.messages import Said, text_body
@@ -150,3 +150,27 @@ async def test_saying_yes_in_the_conversation_is_no_consent(rig: Rig) -> None:
 
     assert rig.effects.made == []
     assert (await rig.gate(case)).state is GateState.OPEN
+
+
+async def test_a_consent_is_not_spent_while_an_operator_has_frozen_the_tool(rig: Rig) -> None:
+    rig.model.then(calls(("diary", {"of": "ann"})), says("Then not."))
+    case = await rig.say("What did I write yesterday?")
+    await rig.work()
+    assert (await rig.decide(case, by="ann")).taken
+    await rig.store.write(
+        holds.place, rig.clock.now(), tool="diary", reason="under review", by=rig.people["kim"].id
+    )  # fmt: skip
+    await rig.work()
+    assert rig.effects.made == []
+    assert "frozen" in str(returned(rig.model.sent[-1])[0])
+
+
+async def test_a_consent_that_was_used_is_on_the_step_it_let_through(rig: Rig) -> None:
+    rig.model.then(calls(("diary", {"of": "ann"})), says("Here it is."))
+    case = await rig.say("What did I write yesterday?")
+    await rig.work()
+    gate = await rig.gate(case)
+    await rig.decide(case, by="ann")
+    await rig.work()
+    assert [step.gate_id for step in await rig.steps(case)] == [gate.id]
+    assert rig.effects.made == ["diary ann"]

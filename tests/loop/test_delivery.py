@@ -1,4 +1,4 @@
-"""From the outbox to the platform: in order, at the platform's pace, each once, or said to be twice (R3, R27)."""
+"""Delivery when the platform, the store or the process fails in the middle of it (R27; the rest in tests/delivery)."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from casestore import bindings, outbox
 from casestore.errors import StoreUnavailable
 from casestore.models import Case, CaseId
 from casestore.tx import Tx
-from channels.errors import AuthFailed, RetryLater, ThreadGone, Uncertain, Undeliverable
+from channels.errors import AuthFailed, RetryLater, Uncertain
 from channels.memory import MemoryChannel
 from channels.messages import Address, Outbound
 from tests.loop.conftest import MakeRig
@@ -46,54 +46,11 @@ class HangingChannel(MemoryChannel):
         return await super().send(outbound)
 
 
-async def test_what_is_said_in_a_thread_comes_in_its_order(rig: Rig) -> None:
-    texts = [f"line {number}" for number in range(30)]
-    await saying(rig, *texts)
-    await rig.deliver()
-
-    assert rig.posted() == texts
-
-
-async def test_a_thread_is_left_alone_for_as_long_as_the_platform_asks_and_its_order_is_kept(rig: Rig) -> None:
-    rig.channel.fail(RetryLater(10_000), RetryLater(10_000))
-    await saying(rig, "one", "two", "three")
-    other = await saying(rig, "elsewhere", at=ELSEWHERE)
-    await rig.deliver()
-    assert (rig.posted(), rig.posted(ELSEWHERE)) == ([], [])
-
-    rig.clock.pass_by(9_999)
-    await rig.deliver()
-    assert rig.posted() == []
-    rig.clock.pass_by(1)
-    await rig.deliver()
-    assert rig.posted() == ["one", "two", "three"]
-    assert rig.posted(ELSEWHERE) == ["elsewhere"]
-    assert await states(rig, other) == ["sent"]
-
-
 def said_at_once(tx: Tx, now: int, cases: list[CaseId], lines: int) -> None:
     """So many lines in each case, in one transaction."""
     for number in range(lines):
         for case_id in cases:
             speech.say(tx, now, case_id, f"line {number}")
-
-
-async def test_five_hundred_lines_through_a_platform_that_asks_to_wait_are_all_said_in_order(rig: Rig) -> None:
-    threads = [THREAD.model_copy(update={"thread": f"t{number}"}) for number in range(25)]
-    cases = [(await rig.say("Hello", at=thread)).id for thread in threads]
-    await rig.store.write(said_at_once, rig.clock.now(), cases, 20)
-    rig.channel.fail(*[RetryLater(10_000)] * 60)
-    await rig.deliver()
-    too_early = len(rig.channel.sent)
-    for _ in range(4):
-        rig.clock.pass_by(9_999)
-        await rig.deliver()
-        assert len(rig.channel.sent) == too_early
-        rig.clock.pass_by(1)
-        await rig.deliver()
-        too_early = len(rig.channel.sent)
-
-    assert [rig.posted(thread) for thread in threads] == [[f"line {number}" for number in range(20)]] * 25
 
 
 async def test_where_the_platform_names_no_time_it_is_tried_less_and_less_often(rig: Rig) -> None:
@@ -132,28 +89,6 @@ async def test_a_thread_that_hangs_does_not_keep_another_waiting(make_rig: MakeR
     assert rig.posted() == ["one", "two"]
     delivering.cancel()
     await asyncio.wait([delivering])
-
-
-@pytest.mark.parametrize("accepted", [True, False])
-async def test_an_uncertain_send_is_looked_for_and_repeated_only_if_it_is_not_there(rig: Rig, accepted: bool) -> None:
-    rig.channel.fail(Uncertain("the connection broke"), accepted=accepted)
-    case = await saying(rig, "one", "two")
-    await rig.deliver()
-    rig.clock.pass_by(MINUTE)
-    await rig.deliver()
-
-    assert rig.posted() == ["one", "two"]
-    assert [row.possible_duplicate for row in await rig.outbox(case)] == [False, False]
-
-
-@pytest.mark.parametrize("accepted", [True, False])
-async def test_where_the_platform_cannot_tell_it_is_repeated_once_and_marked(make_rig: MakeRig, accepted: bool) -> None:
-    rig = await make_rig(channel=MemoryChannel(can_find=False))
-    rig.channel.fail(Uncertain("the connection broke"), accepted=accepted)
-    await saying(rig, "one", "two")
-    await rig.deliver()
-
-    assert rig.posted() == [*(["one"] if accepted else []), "(possible duplicate) one", "two"]
 
 
 async def test_a_repeat_that_is_uncertain_too_is_not_repeated_again(make_rig: MakeRig) -> None:
@@ -233,47 +168,6 @@ async def test_what_a_killed_process_had_taken_and_not_sent_is_sent(rig: Rig) ->
     assert rig.posted() == ["one", "two"]
 
 
-async def test_what_can_never_be_said_is_noted_on_the_case_and_not_in_the_way(rig: Rig) -> None:
-    rig.channel.fail(Undeliverable("it is too long"))
-    case = await saying(rig, "one", "two")
-    await rig.deliver()
-
-    assert rig.posted() == ["two"]
-    assert await states(rig, case) == ["dead", "sent"]
-    assert (await rig.trail(case)).count("outbox.dead") == 1
-    assert (await rig.texts(case)) == ["one", "two"]
-
-
-async def test_a_thread_that_is_gone_ends_the_binding_and_the_case_lives_on(rig: Rig) -> None:
-    case = await saying(rig, "one", "two")
-    rig.channel.fail(ThreadGone(str(THREAD), "deleted"))
-    await rig.deliver()
-
-    assert await rig.store.read(bindings.of_case, case.id) == []
-    assert await states(rig, case) == ["dead", "dead"]
-    assert (await rig.case(case)).is_live
-    assert "binding.lost" in await rig.trail(case)
-    assert await rig.texts(case) == ["one", "two"]
-
-    rig.model.then(says("Still here."))
-    await rig.work()
-    assert await rig.texts(case) == ["one", "two", "Still here."]
-
-
-async def test_a_thread_the_platform_says_is_gone_is_bound_to_a_new_case_by_the_next_message(rig: Rig) -> None:
-    rig.model.then(says("Hello."), says("Hello again."))
-    old = await rig.say("Hello")
-    await rig.work()
-    await rig.channel.lose(THREAD, "archived")
-    assert await rig.store.read(bindings.of_case, old.id) == []
-
-    rig.channel._gone.clear()  # pyright: ignore[reportPrivateUsage] - the thread is opened again
-    new = await rig.say("Hello?")
-    await rig.work()
-    assert new.id != old.id
-    assert rig.posted() == ["Hello.", "Hello again."]
-
-
 async def test_a_refused_token_turns_health_red_loses_nothing_and_is_not_tried_again_and_again(rig: Rig) -> None:
     rig.channel.fail(*[AuthFailed("memory", "revoked")] * 2)
     case = await saying(rig, "one", "two")
@@ -326,25 +220,6 @@ async def test_a_row_that_cannot_be_presented_is_given_up_and_does_not_end_deliv
     assert rig.posted() == ["two", "three"]
     assert await states(rig, case) == ["dead", "sent", "sent"]
     assert "delivery.unpresentable" in caplog.text
-
-
-async def test_an_adapter_that_fails_in_a_way_nobody_thought_of_is_treated_as_uncertain(rig: Rig) -> None:
-    send = rig.channel.send
-    failed: list[Outbound] = []
-
-    async def failing(outbound: Outbound) -> str:
-        if not failed:
-            failed.append(outbound)
-            raise ZeroDivisionError
-        return await send(outbound)
-
-    setattr(rig.channel, "send", failing)  # noqa: B010 - the platform's client has a bug
-    await saying(rig, "one", "two")
-    await rig.deliver()
-    rig.clock.pass_by(MINUTE)
-    await rig.deliver()
-
-    assert rig.posted() == ["one", "two"]
 
 
 async def test_a_channel_this_version_does_not_have_does_not_keep_a_case_from_going_on(rig: Rig) -> None:

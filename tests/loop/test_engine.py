@@ -79,7 +79,7 @@ async def test_a_bug_in_the_middle_of_a_run_ends_it_on_record_and_puts_the_turn_
     await rig.engine.idle()
 
     (run,) = await rig.runs(case)
-    assert (run.outcome, run.error) == (Outcome.ERROR, "ZeroDivisionError: a bug")
+    assert (run.outcome, run.error) == (Outcome.ERROR, "ZeroDivisionError")
     (turn,) = await rig.turns(case)
     assert (turn.state, turn.not_before > rig.clock.now()) == (TurnState.QUEUED, True)
     assert (await rig.store.read(leases.of_case, case.id)).kind is None

@@ -10,7 +10,7 @@ from bot.tools.declare import Tool
 from bot.tools.host import host_tools
 from tests.playbook.talk import OFFERED, Result, Talk, alert, calls, really, words
 
-DISK = {"path": "/", "total_gb": 100.0, "used_gb": 94.0, "free_gb": 6.0, "percent": 94.0}
+DISK = {"host": "vm", "path": "/", "total_gb": 100.0, "used_gb": 94.0, "free_gb": 6.0, "percent": 94.0}
 LARGEST = {"path": "/", "dirs": [{"path": "/var", "gb": 40.5}], "complete": True}
 CLEARED = {"removed_files": 12, "freed_bytes": 1_200_000, "freed_mb": 1.2, "complete": True}
 FULL = alert(alertname="DiskAlmostFull", mountpoint="/", instance="db-1", severity="critical")
@@ -92,25 +92,23 @@ async def test_the_card_says_in_three_lines_why_the_cache_is_to_be_cleared(talk:
     response = await talk.ask()
     assert calls(response) == [("host.clear_cache", {"name": "casebound-demo"})]
     assert words(response).splitlines() == [
-        "/ is 94 % full; 6 GB of 100 GB are free.",
-        "Most of it is in /var (40.5 GB).",
+        "/ on this machine, vm, is 94 % full (94 GB used, 6 GB available); the alert is about db-1.",
+        "The largest directory that I saw is /var (40.5 GB).",
         "The files in the cache casebound-demo can go: they are made again when they are needed.",
     ]
 
 
 @pytest.mark.parametrize("reason", ["denied by Kim: not now", "withdrawn, not run: the alert has resolved"])
-async def test_a_no_is_said_with_what_is_known_and_nobody_is_bothered(talk: Talk, reason: str) -> None:
+async def test_after_a_no_an_operator_has_the_case_with_what_is_known(talk: Talk, reason: str) -> None:
     talk.hear(alerts=[FULL])
     await looked(talk, Result(DISK), Result(LARGEST))
     await looked(talk, Result(reason, "denied"))
-    response = await talk.ask()
-    assert calls(response) == []
-    assert words(response).splitlines() == [
-        f"I did not clear the cache: {reason}.",
-        "/ is 94 % full, with 6 GB free. The largest directories:",
-        "- /var: 40.5 GB",
-        "I leave the rest to an operator.",
-    ]
+    ((tool, args),) = calls(await talk.ask())
+    assert tool == "case.hand_off"
+    assert args["reason"] == (
+        f"the cache was not cleared ({reason}); / on vm is 94 % full, "
+        "and the largest directory that I saw is /var (40.5 GB)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -286,13 +284,13 @@ async def test_a_service_that_is_not_back_is_handed_over(talk: Talk, results: li
     assert calls(await talk.ask()) == [("case.hand_off", {"reason": reason})]
 
 
-async def test_a_restart_that_is_denied_is_said(talk: Talk) -> None:
+async def test_after_a_denied_restart_an_operator_has_the_case(talk: Talk) -> None:
     talk.hear(alerts=[DOWN])
     await looked(talk, FAILED, Result({"lines": ["out of files"]}))
     await looked(talk, Result("denied by Kim: not now", "denied"))
-    response = await talk.ask()
-    assert calls(response) == []
-    assert words(response).startswith("I did not restart nginx: denied by Kim: not now.\n")
+    ((tool, args),) = calls(await talk.ask())
+    assert tool == "case.hand_off"
+    assert args["reason"] == "nginx was not restarted (denied by Kim: not now), and it is failed"
 
 
 def test_every_bundled_playbook_calls_tools_that_exist_with_arguments_that_they_take(tools: list[Tool]) -> None:

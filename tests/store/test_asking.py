@@ -188,3 +188,7 @@ async def test_a_gate_remembers_for_whom_it_was_asked(world: World) -> None:
     by_you: Asked = await world.ask()
     assert by_kim.gate.asked_for == world.people.kim.id
     assert by_you.gate.asked_for == world.people.you.id
+    case = await world.case()
+    await world.say(case, by=world.people.kim)
+    by_both = await world.ask(await world.working(case=case, by=world.people.you))
+    assert by_both.gate.asked_for == world.people.you.id, "whoever spoke first"

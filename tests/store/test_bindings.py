@@ -104,22 +104,3 @@ async def test_addresses_are_compared_exactly(world: World, store: Store) -> Non
     await world.case(address="slack:T1/C2/1710.003")
     for other in ("slack:t1/c2/1710.003", "slack:T1/C2/1710.00", "slack:T1/C2/1710.003 ", "slack:T1/C2/%"):
         assert await store.read(bindings.case_at, other) is None
-
-
-@pytest.mark.parametrize(
-    ("moves", "kept"),
-    [
-        (["1710.003", "1710.004"], "1710.004"), (["1710.004", "1710.003"], "1710.004"),
-        (["999999999999999999", "1000000000000000000"], "1000000000000000000"),
-        (["1000000000000000000", "999999999999999999"], "1000000000000000000"), (["7", "7"], "7"),
-    ],
-)  # fmt: skip
-async def test_the_position_for_catching_up_only_moves_forwards(
-    world: World, store: Store, moves: list[str], kept: str
-) -> None:
-    """R29: platforms count with numbers too long to be compared as text."""
-    assert await store.read(bindings.position, HERE) is None
-    for move in moves:
-        await store.write(bindings.move_position, HERE, move)
-    assert await store.read(bindings.position, HERE) == kept
-    assert await store.read(bindings.position, THERE) is None

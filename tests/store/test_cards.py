@@ -81,6 +81,15 @@ async def test_when_a_gate_moves_on_every_copy_is_edited_once(world: World, how:
     await assert_converged(world, asked.gate, 2)
 
 
+async def test_an_approval_that_becomes_void_is_shown_as_void(world: World, store: Store) -> None:
+    asked = await world.ask(await world.working(case=await world.case(address=HERE)))
+    await world.decide(asked.gate, world.people.kim)
+    await deliver(world)
+    await store.write(gates.void, world.now, await world.gate(asked.gate.id), by="t", reason="taken over")
+    assert [row.kind for row in await deliver(world)] == [OutboxKind.EDIT]
+    await assert_converged(world, asked.gate, 1)
+
+
 @pytest.mark.parametrize("how", ENDS)
 async def test_a_card_that_was_still_under_way_is_put_right_when_it_has_arrived(
     world: World, store: Store, how: str

@@ -181,6 +181,18 @@ async def test_an_alert_that_fires_again_finds_its_case_and_opens_no_second_live
     assert following.follows == case.id
 
 
+async def test_an_alerts_case_that_is_reopened_leaves_the_alert_to_the_one_opened_since(
+    world: World, store: Store
+) -> None:
+    earlier = await open_case(world, dedup_key="disk")
+    await move(world, earlier, CaseState.CLOSED)
+    assert (await move(world, earlier, CaseState.IN_PROGRESS)).dedup_key == "disk", "no other has it"
+    await move(world, earlier, CaseState.CLOSED)
+    newer = await open_case(world, dedup_key="disk")
+    assert (await move(world, earlier, CaseState.IN_PROGRESS)).dedup_key is None
+    assert await store.read(cases.latest_for, "local", "disk") == newer
+
+
 async def test_cases_resolved_long_ago_are_found_for_closing(world: World, store: Store) -> None:
     made = [await open_case(world) for _ in range(3)]
     for n, case in enumerate(made):

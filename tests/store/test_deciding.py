@@ -4,15 +4,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from casestore import cases, gates, principals, steps, trail, turns
+from casestore import cases, gates, messages, principals, steps, trail, turns
 from casestore.canonical import call_digest
 from casestore.db import Store
 from casestore.errors import NotFound
 from casestore.gates import SHORTEST_DIGEST, Because, Decided, Decision, Refused
+from casestore.messages import Said, text_body
 from casestore.models import GateId, Principal
 from casestore.scope import Own, System, Tenant
-from casestore.states import GateKind, GateState, Origin, Role, TurnState, Verb, WaitingOn
-from tests.conftest import MINUTE, World
+from casestore.states import GateKind, GateState, Origin, Provenance, Role, TurnState, Verb, WaitingOn
+from tests.conftest import MINUTE, RESTART, WORKER, World, finish_response
 from tests.store.rows import everything
 
 OUTCOMES = {
@@ -132,12 +133,26 @@ async def test_without_four_eyes_an_operator_approves_what_was_asked_for_them(wo
     assert isinstance(await world.decide(asked.gate, world.people.kim), Decided)
 
 
-async def test_an_alert_nobody_asked_for_is_decided_by_any_operator(world: World, store: Store) -> None:
+@pytest.mark.parametrize("somebody_spoke", [False, True])
+async def test_an_alert_nobody_asked_for_is_decided_by_any_operator_but_the_one_who_spoke_first(
+    world: World, store: Store, somebody_spoke: bool
+) -> None:
     opening = cases.Opening(tenant="local", title="disk full", origin=Origin.ALERT)
     case = await store.write(cases.open_case, world.now, opening, actor="alert")
-    asked = await world.ask(await world.working(case=case))
-    assert asked.gate.asked_for is None
-    assert isinstance(await world.decide(asked.gate, world.people.kim), Decided)
+    alert = Said(Provenance.ALERT, text_body("disk full"))
+    await store.write(messages.receive, world.now, case.id, alert)
+    if somebody_spoke:
+        for who in (world.people.kim, world.people.you):
+            await world.say(case, by=who)
+    begun = await store.write(turns.begin, world.now, case.id, WORKER)
+    assert begun is not None
+    asked = await world.ask(await store.write(finish_response, world.now, begun, [RESTART]))
+    assert asked.gate.asked_for == (world.people.kim.id if somebody_spoke else None)
+    if somebody_spoke:
+        assert await world.decide(asked.gate, world.people.kim) == Refused(Because.OWN_REQUEST, asked.gate)
+        assert isinstance(await world.decide(asked.gate, world.people.operator), Decided)
+    else:
+        assert isinstance(await world.decide(asked.gate, world.people.kim), Decided)
 
 
 async def test_consent_is_given_by_the_requester_and_nobody_on_their_behalf(world: World) -> None:

@@ -41,6 +41,19 @@ async def test_a_late_answer_writes_the_expiry_whatever_else_is_wrong_with_it(
     assert (await world.gate(asked.gate.id)).state is GateState.EXPIRED
 
 
+@pytest.mark.parametrize("verb", [Verb.APPROVE, Verb.DENY])
+async def test_what_was_decided_in_time_is_not_undone_by_who_comes_after_the_expiry(
+    world: World, store: Store, verb: Verb
+) -> None:
+    asked = await world.ask(expires_at=world.now + HOUR)
+    await world.decide(asked.gate, world.people.kim, verb)
+    decided = await world.gate(asked.gate.id)
+    answer = await world.decide(asked.gate, world.people.operator, now=world.now + DAY)
+    assert answer == Refused(Because.ALREADY_DECIDED, decided)
+    assert await store.write(gates.expire_due, world.now + DAY) == []
+    assert await world.gate(asked.gate.id) == decided
+
+
 async def test_the_last_moment_before_the_expiry_still_counts(world: World) -> None:
     asked = await world.ask(expires_at=world.now + HOUR)
     assert isinstance(await world.decide(asked.gate, world.people.kim, now=world.now + HOUR - 1), Decided)

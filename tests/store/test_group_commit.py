@@ -1,12 +1,16 @@
 """Group commit: one COMMIT serves everybody who waits, and a function that raises loses only itself."""
 
 import asyncio
+import sqlite3
+from pathlib import Path
 
 import pytest
 
 from casestore import prompts
+from casestore.batch import Failed, commit_together
 from casestore.db import MOST_PER_COMMIT, Store
-from casestore.errors import ConstraintBroken
+from casestore.errors import ConstraintBroken, StoreUnavailable
+from casestore.migrate import migrate
 from casestore.tx import Tx
 from tests.store.inside import watch
 
@@ -114,3 +118,15 @@ async def test_a_later_function_of_the_batch_sees_what_an_earlier_one_wrote(stor
     _, found = await asyncio.gather(store.write(keep, "a"), store.write(labels))
     assert found == {"a"}
     assert seen.count("BEGIN IMMEDIATE") == 1
+
+
+def test_a_locked_file_is_waited_for_once_and_not_once_for_each_of_a_batch(db: Path) -> None:
+    migrate(db)
+    holder, writer = (sqlite3.connect(db, isolation_level=None, timeout=0) for _ in range(2))
+    holder.execute("BEGIN IMMEDIATE")
+    ran: list[int] = []
+    results = commit_together(writer, lambda: "n", [lambda _, n=n: ran.append(n) for n in range(3)])
+    assert [type(result.error) for result in results if isinstance(result, Failed)] == [StoreUnavailable] * 3
+    assert ran == []
+    holder.close()
+    writer.close()

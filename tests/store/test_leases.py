@@ -125,7 +125,15 @@ async def test_when_a_case_ends_whoever_holds_it_does_so_no_more(world: World, s
 
 @pytest.mark.parametrize(
     "change",
-    ["kind = 'run'", "kind = 'human', holder = 'kim'", "kind = 'run', holder = 't'", "fence = NULL", "kind = 'x'"],
+    [
+        "kind = 'run'",
+        "kind = 'human', holder = 'kim'",
+        "kind = 'run', holder = 't'",
+        "fence = NULL",
+        "kind = 'x'",
+        "kind = 'run', until = 1",
+        "holder = 't'",
+    ],
 )
 async def test_no_raw_lease_is_without_a_holder_or_an_end(world: World, store: Store, change: str) -> None:
     await world.case()

@@ -84,6 +84,13 @@ def test_migrating_twice_changes_nothing(db: Path) -> None:
     assert shape_of_file(db) == before
 
 
+def test_several_steps_are_taken_back_in_the_opposite_order(db: Path, newer: Callable[[Migration], None]) -> None:
+    newer(ADD_COLOUR)
+    assert migrate.migrate(db) == (0, ADD_COLOUR.version)
+    assert migrate.migrate(db, 0) == (ADD_COLOUR.version, 0)
+    assert shape_of_file(db) == {}
+
+
 async def test_the_rows_survive_a_migration_up_and_down(
     store: Store, db: Path, newer: Callable[[Migration], None], nonce: Callable[[], str]
 ) -> None:

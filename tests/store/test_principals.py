@@ -80,6 +80,12 @@ async def test_an_account_of_one_who_was_revoked_in_the_file_speaks_for_nobody(w
     assert await store.read(principals.by_account, "slack", "T1", "U1") is None
 
 
+async def test_an_account_that_was_revoked_by_itself_speaks_for_nobody(world: World, store: Store) -> None:
+    await bind(world, world.people.kim, "U1")
+    await store.write(Tx.run, "UPDATE accounts SET revoked_at = 1")
+    assert await store.read(principals.by_account, "slack", "T1", "U1") is None
+
+
 async def test_the_account_of_one_who_was_revoked_can_be_given_to_another(world: World, store: Store) -> None:
     await bind(world, world.people.kim, "U1")
     await store.write(principals.revoke, world.now, world.people.kim.id, revoked_by=world.people.operator.id)
@@ -87,12 +93,26 @@ async def test_the_account_of_one_who_was_revoked_can_be_given_to_another(world:
     assert await store.read(principals.by_account, "slack", "T1", "U1") == world.people.you
 
 
-@pytest.mark.parametrize(("channel", "space", "account_id"), [("", "T", "U"), ("slack", "", "U"), ("slack", "T", "")])
-async def test_an_account_without_all_of_its_parts_is_refused(
-    world: World, channel: str, space: str, account_id: str
-) -> None:
+@pytest.mark.parametrize(("channel", "account_id"), [("", "U"), ("slack", "")])
+async def test_an_account_without_a_channel_or_an_id_is_refused(world: World, channel: str, account_id: str) -> None:
     with pytest.raises(BadRequest):
-        await bind(world, world.people.kim, account_id, channel=channel, space=space)
+        await bind(world, world.people.kim, account_id, channel=channel)
+
+
+async def test_on_a_channel_without_spaces_an_account_has_none(world: World, store: Store) -> None:
+    await bind(world, world.people.kim, "U1", space="")
+    assert await store.read(principals.by_account, "slack", "", "U1") == world.people.kim
+    assert await store.read(principals.by_account, "slack", "T1", "U1") is None
+
+
+async def test_whether_an_account_ever_spoke_for_anybody_is_known_after_it_was_revoked(
+    world: World, store: Store
+) -> None:
+    assert not await store.read(principals.ever_bound, "slack", "T1", "U1")
+    await bind(world, world.people.kim, "U1")
+    await store.write(principals.revoke, world.now, world.people.kim.id, revoked_by=world.people.operator.id)
+    assert await store.read(principals.ever_bound, "slack", "T1", "U1")
+    assert not await store.read(principals.ever_bound, "slack", "T2", "U1")
 
 
 @pytest.mark.parametrize("name", ["", " ", "two words", "tab\tbed", "new\nline", "nb\u00a0sp"])

@@ -89,6 +89,14 @@ async def test_what_is_not_approved_is_not_spent(world: World, store: Store, end
     assert (await store.read(steps.by_id, asked.step.id)).state is StepState.WAITING
 
 
+async def test_a_call_that_has_its_result_by_now_is_not_made(world: World, store: Store) -> None:
+    """R7: exactly one result."""
+    asked = await world.approved()
+    await store.write(steps.refuse, world.now, None, asked.step, "{}", why="the case was closed")
+    assert await spend(world, asked) is NotSpent.VOID
+    assert (await store.read(steps.by_id, asked.step.id)).state is StepState.REFUSED
+
+
 async def test_arguments_that_are_not_those_approved_are_not_run(world: World, store: Store) -> None:
     asked = await world.approved()
     forged = '{"service":"sshd"}'

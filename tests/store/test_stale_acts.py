@@ -111,8 +111,8 @@ async def test_what_a_model_call_used_is_counted_though_the_next_holder_gave_it_
         steps.start_model, world.now, begun.lease, begun.run, ModelCall("{}", "d", world.now + MINUTE)
     )  # fmt: skip
     await store.write(steps.recover, world.now + LEASE_TTL, begun.turn.id)
-    for _ in range(2):
-        await store.write(steps.finish_model, world.now + DAY, step, begun.run.id, USAGE, None)
+    for response_seq in (7, None):
+        await store.write(steps.finish_model, world.now + DAY, step, begun.run.id, USAGE, response_seq)
     run = await store.read(runs.by_id, begun.run.id)
     assert (run.model_calls, run.input_tokens, run.cost_usd) == (1, 100, 0.25)
     given_up = await store.read(steps.by_id, step)
@@ -120,6 +120,7 @@ async def test_what_a_model_call_used_is_counted_though_the_next_holder_gave_it_
         StepState.FAILED, "interrupted", world.now + LEASE_TTL,
     )  # fmt: skip
     assert (given_up.provider_response_id, given_up.input_tokens) == ("response-1", 100)
+    assert given_up.response_seq is None
     assert await store.read(steps.last_response, begun.turn.id) is None
 
 

@@ -65,7 +65,21 @@ async def test_the_head_is_what_append_returned(world: World, store: Store) -> N
         "UPDATE trail SET content_hash = hash WHERE seq = 2",
         "UPDATE trail SET seq = 9 WHERE seq = 2",
         "UPDATE trail SET case_id = 2, seq = 9 WHERE seq = 2",
-        "UPDATE trail SET content = NULL, nonce = NULL, kind = 'other' WHERE seq = 2",
+        *[
+            f"UPDATE trail SET content = NULL, nonce = NULL, {change} WHERE seq = 2"
+            for change in (
+                "kind = 'other'",
+                "actor = 'lee'",
+                "at = at + 1",
+                "meta = '{}'",
+                "hash = prev_hash",
+                "seq = 9",
+                "prev_hash = hash",
+                "content_hash = hash",
+                "case_id = 2, seq = 9",
+                "case_id = 2, seq = 2",
+            )
+        ],
         "DELETE FROM trail WHERE seq = 3",
         "DELETE FROM trail",
         "INSERT OR REPLACE INTO trail SELECT case_id, seq, at, 'other', actor, meta, nonce, content, content_hash,"

@@ -79,6 +79,7 @@ async def test_a_message_that_comes_while_a_gate_is_open_waits_and_is_in_view_wh
     asked = await world.ask()
     await store.write(leases.drop, asked.lease)
     late = await world.say(asked.case, "by the way")
+    assert not await store.read(leases.has_work, asked.case.id)
     assert await begin(world, asked.case) is None
     assert await store.read(leases.ready, world.now, 10) == []
     await world.decide(asked.gate, world.people.kim)
@@ -87,6 +88,14 @@ async def test_a_message_that_comes_while_a_gate_is_open_waits_and_is_in_view_wh
     assert begun is not None
     assert begun.turn.id == asked.turn.id, "the parked turn goes on; no second one is begun"
     assert [message.id for message in begun.taken] == [late.id]
+
+
+async def test_whoever_parked_a_turn_does_not_go_on_with_it(world: World, store: Store) -> None:
+    """R7"""
+    asked = await world.ask()
+    await world.say(asked.case, "by the way")
+    assert await store.write(turns.begin_under, world.now, asked.lease, asked.case, WORKER) is None
+    assert (await store.read(turns.by_id, asked.turn.id)).state is TurnState.PARKED
 
 
 async def test_no_raw_second_turn_is_unsettled(world: World, store: Store) -> None:

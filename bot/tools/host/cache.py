@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from bot.tools.declare import BadDeclaration, Tool, ToolFailed, declare
 from bot.tools.host.beneath import DIRECTORY, open_beneath
-from bot.tools.host.read import Pace, failed, quoted
+from bot.tools.host.read import Pace, failed, quoted, this_host
 from casestore.states import Tier
 
 DAY_MS = 86_400_000
@@ -50,7 +50,7 @@ def tool(caches: Mapping[str, Path], now: Callable[[], int]) -> Tool:
         clear_cache,
         name="host.clear_cache",
         description=f"Delete the files in a named cache directory of this machine. Known caches: {known}.",
-        statement="Clear the cache {name} on this host (files {older_than_days} or more days old)",
+        statement=f"Clear the cache {{name}} on this host, {this_host()} (files {{older_than_days}} or more days old)",
         tier=Tier.CONSEQUENTIAL,
         timeout_ms=120_000,
         may_change={"older_than_days"},

@@ -13,11 +13,11 @@ from pydantic import Field
 
 from bot.tools.declare import Tool, ToolFailed, declare
 from bot.tools.host.beneath import DIRECTORY
-from bot.tools.host.read import Pace, absolute, failed, gigabytes, quoted
+from bot.tools.host.read import Pace, absolute, failed, gigabytes, quoted, this_host
 from casestore.states import Tier
 
 MAX_ENTRIES = 200_000
-MAX_SECONDS = 5.0
+MAX_SECONDS = 2.0
 DEPTH = 2
 DOMINATED = 0.8  # a directory most of which is one listed subdirectory says nothing of its own
 
@@ -33,6 +33,7 @@ async def disk_usage(path: Path = "/") -> dict[str, object]:
     except OSError as error:
         raise failed(f"Cannot read the disk at {quoted(where)}", error) from None
     return {
+        "host": this_host(),
         "path": where,
         "total_gb": gigabytes(usage.total),
         "used_gb": gigabytes(usage.used),

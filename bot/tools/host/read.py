@@ -3,10 +3,16 @@
 import asyncio
 import json
 import os
+import platform
 
 from bot.tools.declare import ToolFailed
 
 ENTRIES_PER_SLICE = 200
+
+
+def this_host() -> str:
+    """Which machine a tool acts on: an approver, who may read of another one in the alert, sees it (card.md)."""
+    return platform.node() or "this machine"
 
 
 def gigabytes(size: float) -> float:

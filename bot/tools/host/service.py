@@ -6,7 +6,7 @@ from pydantic import Field
 
 from bot.tools.declare import Tool, ToolFailed, declare
 from bot.tools.host.command import run, service_manager
-from bot.tools.host.read import quoted
+from bot.tools.host.read import quoted, this_host
 from casestore.states import Tier
 
 PATTERN = r"^[A-Za-z0-9][A-Za-z0-9:_.@-]{0,120}$"
@@ -70,7 +70,7 @@ def tools() -> list[Tool]:
         declare(
             restart_service,
             name="host.restart_service",
-            statement="Restart the service {name} on this host",
+            statement=f"Restart the service {{name}} on this host, {this_host()}",
             tier=Tier.CONSEQUENTIAL,
             timeout_ms=130_000,
         ),

@@ -1,0 +1,36 @@
+"""What a row of the outbox says at this moment, and what it means for the case how its delivery ended."""
+
+from datetime import tzinfo
+
+from bot import card
+from casestore import bindings, gates, outbox
+from casestore.models import OutboxRow
+from casestore.states import OutboxKind
+from casestore.tx import Tx
+from channels.messages import Content, Text
+
+
+def lose_thread(tx: Tx, now: int, address: str, reason: str) -> None:
+    """The thread is gone: the binding ends, what was to be said there is dead, the case lives on (R3)."""
+    outbox.drop_for(tx, now, address, reason)
+    outbox.forget_cards(tx, address)
+    bindings.lose(tx, now, address, reason=reason)
+
+
+def undeliverable(tx: Tx, now: int, row: OutboxRow, error: str) -> None:
+    """It can never be said; a copy of a card that cannot be edited is not tried again with every change."""
+    outbox.give_up(tx, now, row, error)
+    if row.kind is OutboxKind.EDIT and row.target is not None:
+        outbox.forget_cards(tx, row.address, row.target)
+
+
+def content(tx: Tx, now: int, row: OutboxRow, zone: tzinfo | None) -> tuple[Content | None, str | None]:
+    """What a row says now: a card is made from its gate at this moment (R28)."""
+    if row.gate_id is not None and row.kind in (OutboxKind.CARD, OutboxKind.EDIT):
+        return card.of_gate(tx, now, gates.by_id(tx, row.gate_id), zone), outbox.look_of(tx, row.gate_id)
+    return (None if row.body is None else Text(text=row.body)), None
+
+
+def found(tx: Tx, now: int, row: OutboxRow, platform_id: str) -> None:
+    """It had been sent; what a card shows is not known, so it is edited."""
+    outbox.mark_sent(tx, now, row, platform_id, shown="unknown" if row.gate_id is not None else None)

@@ -1,0 +1,92 @@
+"""Turns that were killed half way, once or again and again (R13)."""
+
+from casestore.models import Case
+from casestore.states import Outcome
+from tests.loop.rig import Rig
+from tests.loop.scripted import Held, Waits, calls, returned, said, says, unpaired
+
+LOOK = ("look", {"at": "/"})
+NOTE = ("note", {"text": "x"})
+RESTART = ("svc.restart", {"service": "a"})
+
+
+async def how_they_ended(rig: Rig, case: Case) -> list[Outcome | None]:
+    return [run.outcome for run in await rig.runs(case)]
+
+
+async def killed_in(rig: Rig, case: Case, held: Held) -> None:
+    """Let the case be worked up to a place, and kill the process there."""
+    rig.start(rig.conductor.work(case.id))
+    await held.reached.wait()
+    await rig.kill()
+    held.release.set()
+
+
+async def test_killed_while_an_answer_is_continued_the_question_is_not_put_twice(rig: Rig) -> None:
+    held = Held()
+    rig.model.then(says("It is", "length"), Waits(held, says("never heard")), says(" the disk."))
+
+    case = await rig.say("What is wrong?")
+    await killed_in(rig, case, held)
+    await rig.open()
+    await rig.work()
+
+    assert rig.posted() == ["It is the disk."]
+    assert said(rig.model.sent[2]) == said(rig.model.sent[1])
+
+
+async def test_a_run_that_resolved_its_case_and_was_killed_before_it_could_say_so_leaves_it_resolved(
+    rig: Rig,
+) -> None:
+    held = Held()
+    rig.model.then(calls(("case.resolve", {"note": "done"})), Waits(held, says("never heard")), says("All is well."))
+
+    case = await rig.say("It hangs")
+    await killed_in(rig, case, held)
+    await rig.open()
+    await rig.work()
+
+    assert (await rig.case(case)).state == "resolved"
+    assert rig.posted() == ["All is well."]
+
+
+async def test_a_turn_that_is_killed_again_and_again_is_handed_to_an_operator(rig: Rig) -> None:
+    case = await rig.say("What is wrong?")
+    for _ in range(5):
+        held = Held()
+        rig.model.then(Waits(held, says("Never heard.")))
+        await killed_in(rig, case, held)
+        await rig.open()
+    await rig.work()
+
+    assert await how_they_ended(rig, case) == [*[Outcome.CRASHED] * 5, Outcome.ERROR]
+    assert (await rig.runs(case))[-1].escalated
+    assert (await rig.case(case)).waiting_on == "operator"
+    assert rig.posted() == [
+        f"I am handing {case.label} to an operator: it was attempted 5 times without an answer."
+    ]  # fmt: skip
+
+
+async def test_a_turn_given_up_with_a_call_of_unknown_outcome_leaves_no_call_without_a_result(rig: Rig) -> None:
+    case = await rig.say("Note it")
+    for _ in range(4):
+        held = Held()
+        rig.model.then(Waits(held, says("Never heard.")))
+        await killed_in(rig, case, held)
+        await rig.open()
+    rig.model.then(calls(NOTE, RESTART))
+    await killed_in(rig, case, rig.effects.hold("note"))
+    await rig.open()
+    rig.clock.pass_by(40_000)
+    await rig.work()
+    assert (await rig.runs(case))[-1].outcome is Outcome.ERROR
+
+    rig.model.then(says("I do not know whether it was noted."))
+    await rig.say("Is it noted?")
+    await rig.work()
+
+    assert rig.posted()[-1] == "I do not know whether it was noted."
+    assert unpaired(rig.model.sent[-1]) == []
+    why = "handed to an operator: it was attempted 5 times without an answer"
+    assert returned(rig.model.sent[-1]) == [f"it is not known whether this was done: {why}", f"not asked: {why}"]
+    assert rig.effects.made == ["note x"]
