@@ -1,8 +1,9 @@
 """Bindings: which thread a case is in, and what happens when the thread is gone (R3)."""
 
-from casestore import trail
+from casestore import gates, outbox, trail
 from casestore.errors import BadRequest, NotFound
 from casestore.models import Binding, Case, CaseId
+from casestore.states import OutboxKind
 from casestore.tx import Tx
 
 
@@ -17,6 +18,8 @@ def bind(tx: Tx, now: int, case: Case, address: str, *, actor: str, private: boo
             case_id=case.id, address=address, private=int(private), now=now,
         )  # fmt: skip
         trail.append(tx, case.id, now, "binding.bound", actor, {"address": address})
+        if (gate := gates.open_gate(tx, case.id)) is not None:  # who reads there sees what is waited for
+            outbox.put(tx, now, case.id, address, OutboxKind.CARD, gate_id=gate.id)
     return _live(tx, address)
 
 

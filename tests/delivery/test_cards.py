@@ -45,6 +45,16 @@ async def test_a_decision_from_elsewhere_changes_every_copy_and_then_what_came_o
         assert "restart nginx: done" in card.outcome[1]
 
 
+async def test_a_thread_that_is_bound_while_a_gate_is_open_gets_its_card_too(rig: Rig) -> None:
+    rig.model.then(calls(RESTART))
+    case = await rig.say("nginx hangs")
+    await rig.work()
+    await rig.store.write(bindings.bind, rig.clock.now(), case, str(ROOM), actor="test")
+    await rig.deliver()
+    (card,) = cards(rig, ROOM).values()
+    assert card.verbs == ("approve", "deny", "revise")
+
+
 async def test_a_restart_between_the_decision_and_the_edit_changes_nothing(rig: Rig) -> None:
     case = await asked(rig)
     await rig.decide(case, Verb.DENY)

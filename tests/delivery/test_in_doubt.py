@@ -144,14 +144,14 @@ async def test_a_platform_that_hangs_in_many_threads_leaves_room_for_the_others(
     monkeypatch.setattr("bot.delivery._AT_ONCE", 2)
     monkeypatch.setattr("bot.delivery._IDLE_S", 0)
     rig = await make_rig(channel=Silent())
-    good = MemoryChannel("other")
-    rig.delivery = type(rig.delivery)(rig.store, rig.clock, {"memory": rig.channel, "other": good}, rig.boot, None)
+    good = MemoryChannel("console")
+    rig.delivery = type(rig.delivery)(rig.store, rig.clock, {"memory": rig.channel, "console": good}, rig.boot, None)
     for number in range(3):
         await saying(rig, "one", at=THREAD.model_copy(update={"thread": f"h{number}"}))
     rig.start(rig.delivery.run())
     while len(rig.channel.sent) < 2:  # noqa: ASYNC110 - only the platform knows
         await asyncio.sleep(0)
-    place = Address(channel="other", space="S", room="help", thread="t1")
+    place = Address(channel="console", space="S", room="help", thread="t1")
     await good.start(rig.receiver)
     case = await saying(rig, at=ELSEWHERE)
     await rig.store.write(bindings.bind, rig.clock.now(), case, str(place), actor="kim")
