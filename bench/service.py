@@ -28,7 +28,7 @@ class Plan:
     idle_s: float
 
 
-FULL = Plan(5, 3.0)
+FULL = Plan(3, 3.0)
 QUICK = Plan(1, 1.0)
 
 

@@ -34,7 +34,7 @@ class Plan:
     floor: int
 
 
-FULL = Plan(rounds=7, budget_s=60, one=100, each_of_many=5, floor=250)
+FULL = Plan(rounds=7, budget_s=45, one=100, each_of_many=5, floor=250)
 QUICK = Plan(rounds=2, budget_s=0, one=20, each_of_many=5, floor=50)
 
 

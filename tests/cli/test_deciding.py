@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from casestore import gates, steps
 from casestore.locks import ServiceLock
 from casestore.models import Gate
@@ -29,9 +31,11 @@ async def test_what_waits_is_listed_with_what_would_happen_and_how_to_decide(cli
     row = next(line for line in listed.splitlines() if asked.case.label in line)
     assert row.split()[:2] == [str(asked.gate.id), asked.case.label]
     assert asked.gate.statement in row
-    assert "casebound gate approve GATE" in listed
+    assert f"casebound gate approve {asked.gate.id}" in listed, "of one gate the number is known"
+    await _asked(world)
+    assert "casebound gate approve GATE" in await cli.done("gate", "list")
     document = (await cli("gate", "list", "--json")).json
-    assert [gate["id"] for gate in document["gates"]] == [asked.gate.id]
+    assert document["gates"][0]["id"] == asked.gate.id
     assert document["gates"][0]["case"] == asked.case.label
     assert document["gates"][0]["roles"] == ["admin", "operator"]
     assert document["holds"] == []
@@ -124,6 +128,20 @@ async def test_the_card_is_shown_whole_and_becomes_its_outcome(cli: Cli, world: 
     assert (document["state"], document["verb"], document["reason"]) == ("denied", "revise", "reload it instead")
     assert document["card"]["statement"] == gate.statement
     assert document["args"] == {"name": "nginx"}
+
+
+@pytest.mark.parametrize("value", ["word " * 50 + "\nx", "word " * 50])
+async def test_a_long_line_goes_on_where_it_cannot_pass_for_another_row_of_the_card(
+    cli: Cli, world: World, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    """R23."""
+    call = Call(0, "c", "host.restart_service", "v1", Tier.CONSEQUENTIAL, json.dumps({"name": value}))
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = await cli.done("gate", "show", str((await _asked(world, call)).gate.id))
+    first, *further = [line.partition("word")[0] for line in shown.splitlines() if "word word" in line]
+    assert first.strip() in ("name", "name  |")
+    assert len(further) > 3
+    assert all(before.endswith("| ") if "\n" in value else len(before) > 11 for before in further)
 
 
 async def test_an_approver_may_change_what_the_tool_lets_them_change(cli: Cli, world: World, db: Path) -> None:
