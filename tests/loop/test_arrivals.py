@@ -123,8 +123,8 @@ async def test_the_engine_answers_a_message_of_that_instant_without_being_asked_
     rig.model.then(says("First."), says("Second."))
     rig.woken = rig.engine.wake
 
-    await rig.say("one")
     in_the_instant_of(rig, advance.respond, "two", first=first)
+    await rig.say("one")  # the engine is at work before this returns
     await rig.engine.idle()
     await rig.deliver()
 
