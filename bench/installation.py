@@ -19,8 +19,8 @@ from bot.instruct import Ended, Lost
 from bot.settings import Settings
 from casestore import gates, principals
 from casestore.db import Store
+from casestore.deciding import Decision
 from casestore.errors import StoreUnavailable
-from casestore.gates import Decision
 from casestore.migrate import open_store
 from casestore.models import CaseId
 from casestore.scope import Tenant

@@ -11,10 +11,10 @@ from bot import calls, endings, journal, speech, window
 from bot.desk import Desk
 from bot.instruct import CallModel, Ended, Instruction, Lost, RunCalls
 from bot.results import CallResult, ResultKind
-from casestore import cases, gates, leases, prompts, runs, steps, transcript, turns
+from casestore import cases, gates, leases, model_steps, prompts, recovery, runs, steps, transcript, turns
+from casestore.model_steps import ModelCall, Usage
 from casestore.models import CaseId, Step, StepId
 from casestore.states import GateKind, GateState, Outcome, Verb, WaitingOn
-from casestore.steps import ModelCall, Usage
 from casestore.turns import Begun
 from casestore.tx import Tx
 
@@ -41,13 +41,13 @@ def begin(tx: Tx, now: int, desk: Desk, case_id: CaseId) -> Instruction | None:
 def respond(tx: Tx, now: int, desk: Desk, begun: Begun, step_id: StepId, response: Response) -> Instruction:
     """Record a response and its calls, and go on. What it used is a fact even where the lease is lost (R10)."""
     if not leases.holds(tx, now, begun.lease):
-        steps.finish_model(tx, now, step_id, begun.run.id, response.usage, None)
+        model_steps.finish(tx, now, step_id, begun.run.id, response.usage, None)
         return _lost(tx, now, begun)
     seq = transcript.append(
         tx, begun.case.id, begun.turn.id, kind="response", message=response.message, step_id=step_id,
         tokens=response.usage.output_tokens,
     )  # fmt: skip
-    steps.finish_model(tx, now, step_id, begun.run.id, response.usage, seq)
+    model_steps.finish(tx, now, step_id, begun.run.id, response.usage, seq)
     steps.bear(tx, begun.run, step_id, journal.of_response(desk, response.calls))
     return advance(tx, now, desk, begun, response.text)
 
@@ -56,7 +56,7 @@ def no_response(
     tx: Tx, now: int, desk: Desk, begun: Begun, step_id: StepId, error: str, *, again: bool
 ) -> Instruction | None:  # fmt: skip
     """Record that a model call gave nothing. `again`: journal the same request once more; otherwise None."""
-    steps.fail_model(tx, now, step_id, error)
+    model_steps.fail(tx, now, step_id, error)
     if not leases.holds(tx, now, begun.lease):
         return _lost(tx, now, begun)
     if again:
@@ -89,7 +89,7 @@ def all_finished(
     for step_id, result in last:
         finished(tx, now, step_id, result)
     for step_id in unknown:
-        steps.mark_unknown(tx, now, steps.by_id(tx, step_id))
+        recovery.mark_unknown(tx, now, steps.by_id(tx, step_id))
     if not leases.holds(tx, now, begun.lease):
         return _lost(tx, now, begun)
     return advance(tx, now, desk, begun)
@@ -115,7 +115,7 @@ def put_off(tx: Tx, now: int, desk: Desk, begun: Begun, why: str, error: str, *,
 
 def advance(tx: Tx, now: int, desk: Desk, begun: Begun, text: str | None = None) -> Instruction:
     """What the stored state of the turn asks for now. `text`: that of the last response, if it is at hand."""
-    last = steps.last_response(tx, begun.turn.id)
+    last = model_steps.last_response(tx, begun.turn.id)
     if last is None or last.response_seq is None:
         return _call_model(tx, now, desk, begun)
     words = _text_of(tx, last) if text is None else text
@@ -215,7 +215,7 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
     window.compose(tx, begun.case.id, begun.turn.id, result_characters=limits.result_characters, note=note)
     seen = window.look(tx, begun.case.id, begun.turn.id, turns=limits.window_turns, prompt_version=desk.prompt.version)
     deadline = now + desk.settings.model.timeout
-    step_id = steps.start_model(tx, now, begun.lease, run, ModelCall(seen.named, seen.digest, deadline))
+    step_id = model_steps.start(tx, now, begun.lease, run, ModelCall(seen.named, seen.digest, deadline))
     return CallModel(begun, step_id, seen)
 
 

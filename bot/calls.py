@@ -14,7 +14,7 @@ from bot.journal import as_written
 from bot.results import CallResult, ResultKind
 from bot.scene import Scene
 from bot.tools.declare import BadArguments, Tool, ToolFailed
-from casestore import cases, episodes, gates, principals, runs, spending, steps
+from casestore import asking, cases, episodes, gates, principals, recovery, runs, spending, steps
 from casestore.canonical import decode
 from casestore.errors import MoveRefused
 from casestore.models import Gate, Step, StepId
@@ -32,7 +32,7 @@ class Worked:
     """What became of a response's calls: some to run now, or else one to be asked, or else all have results."""
 
     to_run: tuple[ToRun, ...] = ()
-    ask: gates.Asking | None = None
+    ask: asking.Question | None = None
     too_many: bool = False
     """The run may make no more calls, and some still wait."""
 
@@ -56,7 +56,7 @@ class _Worker:
     def __init__(self, tx: Tx, now: int, desk: Desk, begun: Begun, because: str) -> None:
         self.tx, self.now, self.desk, self.begun, self.because = tx, now, desk, begun, because
         self.to_run: list[ToRun] = []
-        self.ask: gates.Asking | None = None
+        self.ask: asking.Question | None = None
         self.too_many = False
         self._may_start = desk.settings.limits.tool_calls - runs.by_id(tx, begun.run.id).tool_calls
         self._gated_before = False
@@ -120,7 +120,7 @@ class _Worker:
                 self._refuse(step, CallResult(ResultKind.REFUSED, why))
             case policy.Ask():
                 self._to_be_asked(step, tool, args, verdict)
-            case policy.Free() if (unknown := steps.attempt_before(self.tx, step)) is not None:
+            case policy.Free() if (unknown := recovery.attempt_before(self.tx, step)) is not None:
                 # never again by itself: the answer that let it be run again does not stand any more (R14)
                 self._to_be_asked(step, tool, args, policy.Ask(GateKind.APPROVAL, key, unknown))
             case policy.Free() if agreed is not None:
@@ -139,7 +139,7 @@ class _Worker:
         if self._gated_before:
             return  # its turn comes when the one before it is decided
         self._gated_before = True
-        self.ask = gates.Asking(
+        self.ask = asking.Question(
             kind=ask.kind, step=step, tool_version=tool.version, reversible=tool.reversible,
             statement=statement.of_call(tool, args, consent=ask.kind is GateKind.CONSENT), because=self.because,
             policy=self._policy(ask.kind, tool.ttl_ms), effect_key=ask.effect_key,
@@ -235,11 +235,11 @@ class _Worker:
         elif gate.state is GateState.APPROVED:
             happened = gate.verb is Verb.HAPPENED
             told = statement.outcome_told(self.tx, gate)
-            steps.settle_unknown(
+            recovery.settle_unknown(
                 self.tx, self.now, step, happened=happened, result=told.stored(), actor=statement.decider(self.tx, gate)
             )  # fmt: skip
         elif gate.state in (GateState.WITHDRAWN, GateState.VOID):
-            steps.leave_unknown(self.tx, step, results.left_unknown("the question was withdrawn").stored())
+            recovery.leave_unknown(self.tx, step, results.left_unknown("the question was withdrawn").stored())
             self.stop_the_rest("the call before it was withdrawn")
         else:
             self._left_unknown(step, "nobody could say")
@@ -252,7 +252,7 @@ class _Worker:
             self._spend(step, tool, gate)
 
     def _left_unknown(self, step: Step, why: str) -> None:
-        steps.leave_unknown(self.tx, step, results.left_unknown(why).stored())
+        recovery.leave_unknown(self.tx, step, results.left_unknown(why).stored())
         self.stop_the_rest(_HANDED_OFF.format(f"it is not known whether {step.tool} was done"))
 
     def _ask_outcome(self, step: Step) -> None:
@@ -263,17 +263,17 @@ class _Worker:
         case = cases.by_id(self.tx, self.begun.case.id)
         if case.state is CaseState.RESOLVED:  # resolved in the same breath; but nothing is, before this is known
             cases.begin(self.tx, self.now, case, actor="engine")
-        self.ask = gates.Asking(
+        self.ask = asking.Question(
             kind=GateKind.OUTCOME, step=step, tool_version=step.tool_version or "", reversible=False,
             statement=statement.of_unknown(step, self.desk.toolbox.get(step.tool or "")), because="",
             policy=self._policy(GateKind.OUTCOME, None), effect_key=step.effect_key, effect_nth=step.effect_nth + 1,
         )  # fmt: skip
 
-    def _policy(self, kind: GateKind, ttl_ms: int | None) -> gates.Policy:
+    def _policy(self, kind: GateKind, ttl_ms: int | None) -> asking.Policy:
         """The rules a gate is asked under. Consent is the requester's alone, whatever their role (R5)."""
         rules = self.desk.settings.gates
         ttl = rules.ttl if ttl_ms is None else ttl_ms
-        return gates.Policy(
+        return asking.Policy(
             roles=tuple(Role) if kind is GateKind.CONSENT else rules.roles, four_eyes=rules.four_eyes,
             on_expiry=OnExpiry(rules.on_expiry),
             expires_at=self.now + ttl, reminders=[self.now + int(ttl * part) for part in rules.reminders],

@@ -22,8 +22,8 @@ from bot.model import ask_model
 from bot.results import CallResult
 from bot.tools.declare import BadArguments, ToolFailed
 from casestore.db import Store
+from casestore.model_steps import Usage
 from casestore.models import CaseId, StepId
-from casestore.steps import Usage
 from channels.text import storable
 
 log = logging.getLogger("casebound.conduct")

@@ -258,7 +258,7 @@ class Delivery:
         await self._record(row, outbox.retry, row, not_before=self._clock.now() + wait, error=why)
 
     def _refused_by(self, channel: str, error: AuthFailed) -> None:
-        """Asking again with the same token makes it worse: the whole channel is left alone for a while."""
+        """Question again with the same token makes it worse: the whole channel is left alone for a while."""
         self.refused[channel] = str(error)
         self._silent_until[channel] = self._clock.now() + _AUTH_WAIT_MS
 

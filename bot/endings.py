@@ -9,7 +9,7 @@ from bot import paraphrase, results, speech
 from bot.desk import Desk
 from bot.instruct import Ended
 from bot.results import ResultKind
-from casestore import cases, gates, leases, messages, runs, steps, trail, turns
+from casestore import asking, cases, gates, leases, messages, recovery, runs, steps, trail, turns
 from casestore.canonical import decode
 from casestore.models import Case, Step, TurnId
 from casestore.states import (
@@ -90,19 +90,19 @@ def close_calls(tx: Tx, now: int, turn_id: TurnId, why: str, *, in_flight: bool 
             case StepState.WAITING:
                 steps.refuse(tx, now, None, step, results.not_asked(why).stored(), why=ResultKind.NOT_ASKED)
             case StepState.UNKNOWN:
-                steps.leave_unknown(tx, step, results.left_unknown(why).stored())
+                recovery.leave_unknown(tx, step, results.left_unknown(why).stored())
             case StepState.STARTED if in_flight and step.tier is Tier.READ_ONLY:
                 steps.finish_tool(tx, now, step.id, ok=False, result=results.failed(f"cut off: {why}").stored())
             case StepState.STARTED if in_flight:
-                steps.mark_unknown(tx, now, step)
-                steps.leave_unknown(tx, step, results.left_unknown(why).stored())
+                recovery.mark_unknown(tx, now, step)
+                recovery.leave_unknown(tx, step, results.left_unknown(why).stored())
             case _:
                 continue
 
 
-def park(tx: Tx, now: int, begun: Begun, asking: gates.Asking) -> Ended:
+def park(tx: Tx, now: int, begun: Begun, question: asking.Question) -> Ended:
     """Hold a call: ask, park, end the run (R7)."""
-    gate = gates.ask(tx, now, begun.lease, begun.turn.id, asking)
+    gate = asking.ask(tx, now, begun.lease, begun.turn.id, question)
     return _end(tx, now, begun, Outcome.PARKED, f"gate {gate.id} was asked")
 
 

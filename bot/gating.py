@@ -8,10 +8,10 @@ from bot import statement
 from bot.settings import Settings
 from bot.tools.declare import BadArguments, Tool
 from bot.when import at_text
-from casestore import cases, gates
+from casestore import cases, deciding, gates
 from casestore.canonical import decode, encode
+from casestore.deciding import Because, Decided, Decision, NotDecided
 from casestore.errors import BadRequest
-from casestore.gates import Because, Decided, Decision, Refused
 from casestore.models import Gate, Principal
 from casestore.principals import actor
 from casestore.scope import Own, Scope, Tenant
@@ -39,10 +39,10 @@ def decide(tx: Tx, now: int, who: Principal, gate_id: int, decision: Decision, z
     gate = gates.get(tx, scope_of(who), gate_id)
     if decision.reason is not None:
         decision = replace(decision, reason=storable(decision.reason))
-    match gates.decide(tx, now, scope_of(who), gate.id, who, decision):
+    match deciding.decide(tx, now, scope_of(who), gate.id, who, decision):
         case Decided(gate):
             return Reply(True, f"{_done(gate.verb)}: {gate.statement}", gate)
-        case Refused(because, gate):
+        case NotDecided(because, gate):
             return Reply(False, _refusal(tx, now, because, gate, zone), gate)
 
 

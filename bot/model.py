@@ -1,4 +1,4 @@
-"""Asking the model: within a time limit, failures sorted into those that pass and those that do not."""
+"""Question the model: within a time limit, failures sorted into those that pass and those that do not."""
 
 import asyncio
 from collections.abc import Sequence

@@ -12,8 +12,8 @@ from bot.posting import lose_thread
 from bot.settings import Settings
 from casestore import cases, gates, outbox, principals
 from casestore.db import Store
+from casestore.deciding import Decision
 from casestore.errors import NotFound
-from casestore.gates import Decision
 from casestore.models import CaseId, Gate
 from casestore.states import Verb
 from casestore.tx import Tx

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from casestore import gates, holds, leases, principals, runs, steps, trail
+from casestore import gates, holds, leases, principals, recovery, runs, steps, trail
 from casestore.canonical import call_digest, decode
 from casestore.errors import BadRequest
 from casestore.leases import Lease
@@ -49,7 +49,7 @@ def spend(
         return NotSpent.VOID  # spent already; the unique index would say the same, and louder
     step = steps.by_id(tx, gate.step_id)
     if gate.kind is GateKind.OUTCOME and step.state is StepState.UNKNOWN:
-        step = steps.attempt_again(tx, step)
+        step = recovery.attempt_again(tx, step)
     args = gate.changed_args or gate.args
     started = tx.run(
             """UPDATE steps SET state = 'started', gate_id = :gate_id, run_id = :run_id, started_at = :now,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from casestore import cases, leases, messages, principals, runs, steps
+from casestore import cases, leases, messages, principals, recovery, runs, steps
 from casestore.leases import Lease
 from casestore.models import Case, CaseId, Message, PrincipalId, Run, Step, Turn, TurnId
 from casestore.states import CaseState, Cause, Provenance, TurnState
@@ -58,8 +58,8 @@ def begin_under(tx: Tx, now: int, lease: Lease, case: Case, worker: Worker) -> B
             return None
         alert = all(message.provenance is Provenance.ALERT for message in unread)
         turn = queue(tx, now, case.id, Cause.ALERT if alert else Cause.MESSAGE)
-    in_flight = steps.in_flight_until(tx, before(tx, turn))
-    if (wait_until := max(steps.recover(tx, now, turn.id), in_flight, turn.not_before)) > now:
+    in_flight = recovery.in_flight_until(tx, before(tx, turn))
+    if (wait_until := max(recovery.recover(tx, now, turn.id), in_flight, turn.not_before)) > now:
         tx.run("UPDATE turns SET not_before = :until WHERE id = :id", id=turn.id, until=wait_until)
         return None
     taken = messages.mark_read(tx, case.id, turn.id)

@@ -8,17 +8,32 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from casestore import bindings, cases, gates, leases, messages, principals, runs, steps, turns
+from casestore import (
+    asking,
+    bindings,
+    cases,
+    deciding,
+    gates,
+    leases,
+    messages,
+    model_steps,
+    principals,
+    runs,
+    steps,
+    turns,
+)
+from casestore.asking import Policy, Question
 from casestore.cases import Opening
 from casestore.db import Store
-from casestore.gates import Asking, Decided, Decision, Policy, Refused
+from casestore.deciding import Decided, Decision, NotDecided
 from casestore.leases import Lease
 from casestore.messages import Said, text_body
 from casestore.migrate import migrate, open_store
+from casestore.model_steps import ModelCall, Usage
 from casestore.models import Case, CaseId, Gate, GateId, Message, Principal, Run, Step, StepId, Turn
 from casestore.scope import System
 from casestore.states import GateKind, OnExpiry, Origin, Outcome, Provenance, Role, Tier, Verb
-from casestore.steps import Call, ModelCall, Usage
+from casestore.steps import Call
 from casestore.turns import Begun, Worker
 from casestore.tx import Tx
 
@@ -141,8 +156,8 @@ class Asked(Working):
 def finish_response(tx: Tx, now: int, begun: Begun, calls: Sequence[Call]) -> Working:
     """One model call, made and answered with these calls."""
     asked = ModelCall(request='{"prompt":"p"}', digest="d" * 64, deadline=now + MINUTE)
-    model_step = steps.start_model(tx, now, begun.lease, begun.run, asked)
-    steps.finish_model(tx, now, model_step, begun.run.id, USAGE, response_seq=1)
+    model_step = model_steps.start(tx, now, begun.lease, begun.run, asked)
+    model_steps.finish(tx, now, model_step, begun.run.id, USAGE, response_seq=1)
     return Working(begun, model_step, tuple(steps.bear(tx, begun.run, model_step, calls)))
 
 
@@ -196,21 +211,21 @@ class World:
         """A case parked at an open gate, which expires in a day."""
         at_work = await self.working() if working is None else working
         policy = Policy(roles, four_eyes, on_expiry, self.now + DAY if expires_at is None else expires_at, reminders)
-        asking = replace(
-            asking_for(at_work.step, policy), kind=kind, effect_key=effect_key, effect_nth=effect_nth
+        question = replace(
+            question_for(at_work.step, policy), kind=kind, effect_key=effect_key, effect_nth=effect_nth
         )  # fmt: skip
-        gate = await self.store.write(gates.ask, self.now, at_work.lease, at_work.turn.id, asking)
+        gate = await self.store.write(asking.ask, self.now, at_work.lease, at_work.turn.id, question)
         return Asked(at_work.begun, at_work.model_step, at_work.steps, gate=gate)
 
     async def decide(
         self, gate: Gate, who: Principal, verb: Verb = Verb.APPROVE, *, now: int | None = None,
         digest: str | None = None, changed_args: str | None = None, reason: str | None = None,
-    ) -> Decided | Refused:  # fmt: skip
+    ) -> Decided | NotDecided:  # fmt: skip
         """An answer from the web, with the digest that was shown."""
         shown = gate.digest_shown if digest is None else digest
         decision = Decision(verb, shown, "web", reason, changed_args)
         return await self.store.write(
-            gates.decide, self.now if now is None else now, System(), gate.id, who, decision
+            deciding.decide, self.now if now is None else now, System(), gate.id, who, decision
         )  # fmt: skip
 
     async def approved(self, asked: Asked | None = None) -> Asked:
@@ -237,9 +252,9 @@ class World:
         return [str(kind) for kind in kinds]
 
 
-def asking_for(step: Step, policy: Policy) -> Asking:
+def question_for(step: Step, policy: Policy) -> Question:
     """May a step be made? In the words a person would see."""
-    return Asking(GateKind.APPROVAL, step, "v1", True, f"Run {step.tool} on nginx.", "It is consequential.", policy)
+    return Question(GateKind.APPROVAL, step, "v1", True, f"Run {step.tool} on nginx.", "It is consequential.", policy)
 
 
 def begin_again(tx: Tx, now: int, working: Working) -> Begun:

@@ -20,7 +20,7 @@ from bot.gating import Reply
 from bot.tools.declare import Tool
 from casestore import gates
 from casestore.canonical import decode, encode
-from casestore.gates import Decision
+from casestore.deciding import Decision
 from casestore.models import Gate
 from casestore.states import GateState, Verb
 from casestore.tx import Tx

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from casestore import cases, gates, leases, messages, principals, runs, turns
+from casestore import asking, cases, leases, messages, principals, runs, turns
+from casestore.asking import Policy
 from casestore.cases import Opening
-from casestore.gates import Policy
 from casestore.messages import Said, text_body
 from casestore.models import Case, Gate, Principal, Run
 from casestore.states import OnExpiry, Origin, Outcome, Provenance, Role
 from casestore.tx import Tx
-from tests.conftest import DAY, RESTART, WORKER, asking_for, finish_response
+from tests.conftest import DAY, RESTART, WORKER, finish_response, question_for
 
 CANARY = "canary-4711"
 TENANT = "other"
@@ -35,7 +35,7 @@ def settle_in(tx: Tx, now: int) -> Theirs:
     assert begun is not None
     working = finish_response(tx, now, begun, (RESTART,))
     policy = Policy((Role.OPERATOR,), False, OnExpiry.TELL, now + DAY)
-    gate = gates.ask(tx, now, begun.lease, begun.turn.id, asking_for(working.step, policy))
+    gate = asking.ask(tx, now, begun.lease, begun.turn.id, question_for(working.step, policy))
     runs.end(tx, now, begun.run.id, Outcome.PARKED, stop_reason=CANARY)
     leases.drop(tx, begun.lease)
     return Theirs(cases.by_id(tx, case.id), gate, runs.by_id(tx, begun.run.id), kim)

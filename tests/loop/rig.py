@@ -17,7 +17,7 @@ from bot.settings import Settings
 from bot.tools.declare import Tool
 from casestore import bindings, cases, gates, leases, messages, outbox, runs, trail, turns
 from casestore.db import Store
-from casestore.gates import Decision
+from casestore.deciding import Decision
 from casestore.migrate import open_store
 from casestore.models import Case, CaseId, Gate, Message, OutboxRow, Run, Step, Turn
 from casestore.scope import System

@@ -1,4 +1,4 @@
-"""Asking: a gate is open, its turn parked, its cards on their way; and never without an end or somebody to answer."""
+"""Question: a gate is open, its turn parked, its cards on their way; and never without an end or somebody to answer."""
 
 import json
 from dataclasses import replace
@@ -6,14 +6,14 @@ from typing import cast
 
 import pytest
 
-from casestore import bindings, cases, gates, outbox, steps, trail, turns
+from casestore import asking, bindings, cases, gates, outbox, steps, trail, turns
+from casestore.asking import Policy
 from casestore.canonical import call_digest
 from casestore.db import Store
 from casestore.errors import BadRequest, ConstraintBroken, LeaseLost, MoveRefused
-from casestore.gates import Policy
 from casestore.scope import System
 from casestore.states import CaseState, GateKind, GateState, OnExpiry, OutboxKind, Role, TurnState, WaitingOn
-from tests.conftest import DAY, LEASE_TTL, RESTART, Asked, World, asking_for
+from tests.conftest import DAY, LEASE_TTL, RESTART, Asked, World, question_for
 from tests.store.rows import copy_row, everything
 
 
@@ -104,9 +104,9 @@ async def test_a_missing_or_malformed_expiry_is_refused(world: World, store: Sto
     """R6: never "no expiry"."""
     working = await world.working()
     before = await store.read(everything)
-    asking = asking_for(working.step, policy(expires_at=expires_at))
+    question = question_for(working.step, policy(expires_at=expires_at))
     with pytest.raises(BadRequest, match="expiry"):
-        await store.write(gates.ask, world.now, working.lease, working.turn.id, asking)
+        await store.write(asking.ask, world.now, working.lease, working.turn.id, question)
     assert await store.read(everything) == before
 
 
@@ -146,9 +146,9 @@ async def test_nothing_is_asked_under_a_lease_that_is_gone(world: World, store: 
     """R10"""
     working = await world.working()
     before = await store.read(everything)
-    asking = asking_for(working.step, policy(expires_at=world.now + DAY))
+    question = question_for(working.step, policy(expires_at=world.now + DAY))
     with pytest.raises(LeaseLost):
-        await store.write(gates.ask, world.now + LEASE_TTL, working.lease, working.turn.id, asking)
+        await store.write(asking.ask, world.now + LEASE_TTL, working.lease, working.turn.id, question)
     assert await store.read(everything) == before
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from casestore import bindings, gates, outbox, spending, steps
+from casestore import bindings, gates, outbox, recovery, spending, steps
 from casestore.db import Store
 from casestore.models import Gate, OutboxRow
 from casestore.states import OutboxKind, Verb
@@ -177,11 +177,11 @@ async def test_when_it_is_known_what_became_of_the_call_its_card_is_edited(
     await deliver(world)
     step = await store.read(steps.by_id, asked.step.id)
     if became in ("unknown", "told"):
-        await store.write(steps.mark_unknown, world.now, step)
+        await store.write(recovery.mark_unknown, world.now, step)
     else:
         await store.write(steps.finish_tool, world.now, step.id, ok=became == "finished", result="{}")
     if became == "told":
         await deliver(world)
-        await store.write(steps.settle_unknown, world.now, step, happened=True, result="{}", actor="kim")
+        await store.write(recovery.settle_unknown, world.now, step, happened=True, result="{}", actor="kim")
     assert [row.kind for row in await deliver(world)] == [OutboxKind.EDIT]
     await assert_converged(world, asked.gate, 1)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from casestore import cases, gates, messages, principals, steps, trail, turns
+from casestore import cases, deciding, messages, principals, steps, trail, turns
 from casestore.canonical import call_digest
 from casestore.db import Store
+from casestore.deciding import SHORTEST_DIGEST, Because, Decided, Decision, NotDecided
 from casestore.errors import NotFound
-from casestore.gates import SHORTEST_DIGEST, Because, Decided, Decision, Refused
 from casestore.messages import Said, text_body
 from casestore.models import GateId, Principal
 from casestore.scope import Own, System, Tenant
@@ -45,7 +45,7 @@ async def test_each_kind_of_gate_has_its_own_verbs(world: World, kind: GateKind,
         assert isinstance(answer, Decided)
         assert (answer.gate.state, answer.gate.verb) == (OUTCOMES[verb], verb)
     else:
-        assert answer == Refused(Because.WRONG_VERB, asked.gate)
+        assert answer == NotDecided(Because.WRONG_VERB, asked.gate)
 
 
 async def test_a_decision_says_who_when_where_and_why(world: World, store: Store) -> None:
@@ -82,7 +82,7 @@ async def test_the_second_answer_hears_who_was_first_and_changes_nothing(world: 
     before = await store.read(everything)
     for who, verb in ((world.people.operator, Verb.APPROVE), (world.people.kim, Verb.APPROVE)):
         answer = await world.decide(asked.gate, who, verb, now=world.now + MINUTE)
-        assert isinstance(answer, Refused)
+        assert isinstance(answer, NotDecided)
         assert (answer.because, answer.gate.decided_by) == (Because.ALREADY_DECIDED, world.people.kim.id)
         assert (answer.gate.decided_at, answer.gate.state) == (world.now, GateState.DENIED)
     assert await store.read(everything) == before
@@ -93,7 +93,7 @@ async def test_whoever_comes_late_hears_that_it_is_decided_whatever_they_hold(wo
     await world.decide(asked.gate, world.people.kim)
     for digest, verb in (("f" * 64, Verb.APPROVE), ("f", Verb.APPROVE), (asked.gate.digest_shown, Verb.RERUN)):
         answer = await world.decide(asked.gate, world.people.operator, verb, digest=digest)
-        assert isinstance(answer, Refused)
+        assert isinstance(answer, NotDecided)
         assert answer.because is Because.ALREADY_DECIDED
 
 
@@ -114,7 +114,7 @@ async def test_only_the_roles_of_the_gate_decide_it(world: World, roles: Sequenc
         if who.name in allowed:
             assert isinstance(answer, Decided)
         else:
-            assert answer == Refused(Because.NOT_ALLOWED, asked.gate)
+            assert answer == NotDecided(Because.NOT_ALLOWED, asked.gate)
 
 
 async def test_with_four_eyes_neither_the_requester_nor_whom_it_acts_for_decides(world: World) -> None:
@@ -123,8 +123,8 @@ async def test_with_four_eyes_neither_the_requester_nor_whom_it_acts_for_decides
     asked = await world.ask(await world.working(case=case, by=world.people.kim))
     assert asked.gate.asked_for == world.people.kim.id
     for who in (rita, world.people.kim):
-        assert await world.decide(asked.gate, who) == Refused(Because.OWN_REQUEST, asked.gate)
-        assert await world.decide(asked.gate, who, Verb.DENY) == Refused(Because.OWN_REQUEST, asked.gate)
+        assert await world.decide(asked.gate, who) == NotDecided(Because.OWN_REQUEST, asked.gate)
+        assert await world.decide(asked.gate, who, Verb.DENY) == NotDecided(Because.OWN_REQUEST, asked.gate)
     assert isinstance(await world.decide(asked.gate, world.people.operator), Decided)
 
 
@@ -149,7 +149,7 @@ async def test_an_alert_nobody_asked_for_is_decided_by_any_operator_but_the_one_
     asked = await world.ask(await store.write(finish_response, world.now, begun, [RESTART]))
     assert asked.gate.asked_for == (world.people.kim.id if somebody_spoke else None)
     if somebody_spoke:
-        assert await world.decide(asked.gate, world.people.kim) == Refused(Because.OWN_REQUEST, asked.gate)
+        assert await world.decide(asked.gate, world.people.kim) == NotDecided(Because.OWN_REQUEST, asked.gate)
         assert isinstance(await world.decide(asked.gate, world.people.operator), Decided)
     else:
         assert isinstance(await world.decide(asked.gate, world.people.kim), Decided)
@@ -160,7 +160,7 @@ async def test_consent_is_given_by_the_requester_and_nobody_on_their_behalf(worl
     asked = await world.ask(kind=GateKind.CONSENT, roles=everybody)
     guest = await add(world, "guest", Role.REQUESTER)
     for who in (world.people.kim, world.people.operator, guest):
-        assert await world.decide(asked.gate, who) == Refused(Because.ONLY_REQUESTER, asked.gate)
+        assert await world.decide(asked.gate, who) == NotDecided(Because.ONLY_REQUESTER, asked.gate)
     assert isinstance(await world.decide(asked.gate, world.people.you), Decided)
 
 
@@ -168,7 +168,7 @@ async def test_an_operator_of_another_tenant_is_not_allowed_whatever_scope_they_
     """R21"""
     stranger = await add(world, "stranger", Role.ADMIN, tenant="elsewhere")
     asked = await world.ask(four_eyes=False)
-    assert await world.decide(asked.gate, stranger) == Refused(Because.NOT_ALLOWED, asked.gate)
+    assert await world.decide(asked.gate, stranger) == NotDecided(Because.NOT_ALLOWED, asked.gate)
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -180,7 +180,7 @@ async def test_one_who_is_revoked_is_not_allowed_even_where_the_surface_has_not_
         principals.revoke, world.now, world.people.kim.id, revoked_by=world.people.operator.id
     )  # fmt: skip
     answer = await world.decide(asked.gate, revoked if known else world.people.kim)
-    assert answer == Refused(Because.NOT_ALLOWED, asked.gate)
+    assert answer == NotDecided(Because.NOT_ALLOWED, asked.gate)
 
 
 @pytest.mark.parametrize("verb", [Verb.APPROVE, Verb.DENY])
@@ -188,7 +188,7 @@ async def test_an_answer_to_something_else_than_what_was_shown_is_stale(world: W
     asked = await world.ask()
     shown = asked.gate.digest_shown
     for digest in ("0" * 64, shown[:-1] + "x", shown + "0", shown.upper(), shown[1:], shown[:SHORTEST_DIGEST] + "%"):
-        assert await world.decide(asked.gate, world.people.kim, verb, digest=digest) == Refused(
+        assert await world.decide(asked.gate, world.people.kim, verb, digest=digest) == NotDecided(
             Because.STALE, asked.gate
         )  # fmt: skip
 
@@ -197,7 +197,7 @@ async def test_the_first_characters_of_the_digest_are_enough_when_they_are_eight
     asked = await world.ask()
     for length in (0, 1, SHORTEST_DIGEST - 1):
         answer = await world.decide(asked.gate, world.people.kim, digest=asked.gate.digest_shown[:length])
-        assert answer == Refused(Because.STALE, asked.gate)
+        assert answer == NotDecided(Because.STALE, asked.gate)
     answer = await world.decide(asked.gate, world.people.kim, digest=asked.gate.digest_shown[:SHORTEST_DIGEST])
     assert isinstance(answer, Decided)
 
@@ -233,7 +233,7 @@ async def test_a_gate_outside_the_scope_answers_like_one_that_does_not_exist(wor
         (Own("local", world.people.kim.id), asked.gate.id),
     ):  # fmt: skip
         with pytest.raises(NotFound) as error:
-            await store.write(gates.decide, world.now, scope, gate_id, world.people.kim, decision)
+            await store.write(deciding.decide, world.now, scope, gate_id, world.people.kim, decision)
         said.add(str(error.value).replace(str(gate_id), "N"))
     assert len(said) == 1
     assert (await world.gate(asked.gate.id)).state is GateState.OPEN

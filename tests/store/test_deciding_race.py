@@ -8,7 +8,7 @@ import pytest
 
 from casestore import principals, trail
 from casestore.db import Store
-from casestore.gates import Decided
+from casestore.deciding import Decided
 from casestore.models import Principal
 from casestore.scope import System
 from casestore.states import GateState, Role, Verb
@@ -19,8 +19,8 @@ PROCESSES, LOOPS, EACH = 4, 2, 125
 
 DECIDE = """
 import threading
-from casestore import gates, principals
-from casestore.gates import Decided, Decision
+from casestore import deciding, principals
+from casestore.deciding import Decided, Decision
 from casestore.scope import System
 from casestore.states import Verb
 
@@ -30,7 +30,7 @@ answers = []
 async def answer(store, number):
     who = await store.read(principals.get, ARGS["deciders"][number % len(ARGS["deciders"])])
     decision = Decision(Verb.APPROVE if number % 2 else Verb.DENY, ARGS["digest"], "web")
-    said = await store.write(gates.decide, ARGS["now"] + number, System(), ARGS["gate"], who, decision)
+    said = await store.write(deciding.decide, ARGS["now"] + number, System(), ARGS["gate"], who, decision)
     because = "decided" if isinstance(said, Decided) else str(said.because)
     answers.append([because, number, said.gate.decided_by, said.gate.decided_at, str(said.gate.state)])
 

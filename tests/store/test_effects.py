@@ -2,7 +2,7 @@
 
 import pytest
 
-from casestore import principals, steps
+from casestore import principals, recovery, steps
 from casestore.db import Store
 from casestore.errors import ConstraintBroken
 from casestore.spending import ASK_ANEW, NotSpent, Spent, spend
@@ -34,7 +34,7 @@ async def test_an_effect_that_was_started_elsewhere_is_not_started_again_whateve
     if end in ("finished", "failed"):
         await store.write(steps.finish_tool, world.now, first.step.id, ok=end == "finished", result="{}")
     elif end == "unknown":
-        await store.write(steps.mark_unknown, world.now, await store.read(steps.by_id, first.step.id))
+        await store.write(recovery.mark_unknown, world.now, await store.read(steps.by_id, first.step.id))
     second = await world.approved(await world.ask(effect_key=KEY))
     assert await start(world, second) is NotSpent.EFFECT_TAKEN
     assert (await world.gate(second.gate.id)).state is GateState.VOID

@@ -7,8 +7,8 @@ import pytest
 
 from casestore import cases, gates, turns
 from casestore.db import Store
+from casestore.deciding import Because, Decided, NotDecided
 from casestore.errors import MoveRefused
-from casestore.gates import Because, Decided, Refused
 from casestore.scope import System
 from casestore.states import GateKind, GateState, Role, TurnState, Verb, WaitingOn
 from casestore.trail import read as read_trail
@@ -23,7 +23,7 @@ async def test_a_late_answer_is_refused_and_writes_the_expiry_though_nobody_swep
     asked = await world.ask(expires_at=world.now + HOUR)
     answer = await world.decide(asked.gate, world.people.kim, now=world.now + HOUR + late)
     gate = await world.gate(asked.gate.id)
-    assert answer == Refused(Because.EXPIRED, gate)
+    assert answer == NotDecided(Because.EXPIRED, gate)
     assert (gate.state, gate.decided_by, gate.decided_at) == (GateState.EXPIRED, None, world.now + HOUR + late)
 
 
@@ -36,7 +36,7 @@ async def test_a_late_answer_writes_the_expiry_whatever_else_is_wrong_with_it(
     asked = await world.ask(expires_at=world.now + HOUR)
     for who in (world.people.kim, world.people.you):
         answer = await world.decide(asked.gate, who, verb, now=world.now + HOUR, digest=digest)
-        assert isinstance(answer, Refused)
+        assert isinstance(answer, NotDecided)
         assert answer.because is Because.EXPIRED
     assert (await world.gate(asked.gate.id)).state is GateState.EXPIRED
 
@@ -49,7 +49,7 @@ async def test_what_was_decided_in_time_is_not_undone_by_who_comes_after_the_exp
     await world.decide(asked.gate, world.people.kim, verb)
     decided = await world.gate(asked.gate.id)
     answer = await world.decide(asked.gate, world.people.operator, now=world.now + DAY)
-    assert answer == Refused(Because.ALREADY_DECIDED, decided)
+    assert answer == NotDecided(Because.ALREADY_DECIDED, decided)
     assert await store.write(gates.expire_due, world.now + DAY) == []
     assert await world.gate(asked.gate.id) == decided
 
@@ -65,7 +65,7 @@ async def test_a_clock_that_is_moved_back_does_not_bring_an_expired_gate_back(wo
     before = await store.read(everything)
     for now in (world.now, world.now - DAY):
         answer = await world.decide(asked.gate, world.people.kim, now=now)
-        assert isinstance(answer, Refused)
+        assert isinstance(answer, NotDecided)
         assert answer.because is Because.EXPIRED
     assert await store.read(everything) == before
 

@@ -4,16 +4,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from casestore import cases, gates, leases, messages, runs, turns
+from casestore import asking, cases, deciding, gates, leases, messages, runs, turns
+from casestore.asking import Policy
 from casestore.db import Store
-from casestore.gates import Decision, Policy
+from casestore.deciding import Decision
 from casestore.messages import Said, text_body
 from casestore.models import Case
 from casestore.scope import System
 from casestore.states import CaseState, Cause, LeaseKind, OnExpiry, Outcome, Provenance, Role, TurnState, Verb
 from casestore.turns import Begun
 from casestore.tx import Tx
-from tests.conftest import HOUR, LEASE_TTL, RESTART, WORKER, People, World, asking_for, finish_response
+from tests.conftest import HOUR, LEASE_TTL, RESTART, WORKER, People, World, finish_response, question_for
 from tests.store.inside import effort
 
 ACTS = (
@@ -46,13 +47,13 @@ class Play:
             case "ask" if holding and self.begun and turn and gate is None and state is CaseState.IN_PROGRESS:
                 step = finish_response(tx, now, self.begun, [RESTART]).step
                 policy = Policy((Role.OPERATOR,), True, OnExpiry.TELL, now + HOUR)
-                gates.ask(tx, now, self.begun.lease, turn.id, asking_for(step, policy))
+                asking.ask(tx, now, self.begun.lease, turn.id, question_for(step, policy))
             case "settle" if holding and self.begun and turn and turn.state is TurnState.RUNNING:
                 turns.settle(tx, now, turn.id)
                 runs.end(tx, now, self.begun.run.id, Outcome.ANSWERED, stop_reason="done")
             case "decide" if gate:
                 decision = Decision(Verb.APPROVE, gate.digest_shown, "web")
-                gates.decide(tx, now, System(), gate.id, self.people.kim, decision)
+                deciding.decide(tx, now, System(), gate.id, self.people.kim, decision)
             case "expire":
                 gates.expire_due(tx, now)
             case "put off" if turn and turn.state is TurnState.RUNNING:

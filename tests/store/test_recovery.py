@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from casestore import gates, leases, runs, spending, steps, turns
+from casestore import gates, leases, model_steps, recovery, runs, spending, steps, turns
 from casestore.db import Store
 from casestore.errors import ConstraintBroken
+from casestore.model_steps import ModelCall
 from casestore.models import Step
 from casestore.spending import NotSpent, Spent
 from casestore.states import GateKind, Outcome, StepState, Tier, TurnState, Verb
-from casestore.steps import Call, ModelCall
+from casestore.steps import Call
 from casestore.turns import Begun
 from casestore.tx import Tx
 from tests.conftest import LEASE_TTL, MINUTE, RESTART, WORKER, Asked, Working, World
@@ -64,18 +65,18 @@ async def spend(world: World, asked: Asked) -> Spent | NotSpent:
 async def test_killed_during_a_model_call_the_model_is_asked_again(world: World, store: Store) -> None:
     begun = await world.begin()
     call = ModelCall("{}", "d", world.now + MINUTE)
-    step = await store.write(steps.start_model, world.now, begun.lease, begun.run, call)
+    step = await store.write(model_steps.start, world.now, begun.lease, begun.run, call)
     again = await store.write(turns.begin, world.now + LATE, begun.case.id, WORKER)
     assert again is not None
     failed = await store.read(steps.by_id, step)
     assert (failed.state, failed.error) == (StepState.FAILED, "interrupted")
-    assert await store.read(steps.last_response, begun.turn.id) is None, "there is no response to work"
+    assert await store.read(model_steps.last_response, begun.turn.id) is None, "there is no response to work"
 
 
 async def test_killed_after_the_response_its_calls_are_worked(world: World, store: Store) -> None:
     working = await world.working()
     assert await next_run(world, working) is not None
-    response = await store.read(steps.last_response, working.turn.id)
+    response = await store.read(model_steps.last_response, working.turn.id)
     assert response is not None
     assert response.id == working.model_step
     assert [step.state for step in await store.read(steps.of_response, response.id)] == [StepState.WAITING]
@@ -118,7 +119,7 @@ async def test_what_was_finished_is_never_touched_again(world: World, store: Sto
     await store.write(steps.finish_tool, world.now, working.step.id, ok=True, result='{"ok":true}')
     finished = await step_of(world, working)
     assert await next_run(world, working) is not None
-    await store.write(steps.mark_unknown, world.now, finished)
+    await store.write(recovery.mark_unknown, world.now, finished)
     assert await step_of(world, working) == finished
 
 
@@ -134,8 +135,8 @@ async def test_a_person_can_say_what_became_of_it_once(world: World, store: Stor
     working = await unknown(world)
     told = {"actor": "principal:kim"}
     step = await step_of(world, working)
-    await store.write(steps.settle_unknown, world.now, step, happened=happened, result='{"n":1}', **told)
-    await store.write(steps.settle_unknown, world.now + 1, step, happened=not happened, result='{"n":2}', **told)
+    await store.write(recovery.settle_unknown, world.now, step, happened=happened, result='{"n":1}', **told)
+    await store.write(recovery.settle_unknown, world.now + 1, step, happened=not happened, result='{"n":2}', **told)
     settled = await step_of(world, working)
     assert (settled.state, settled.result) == (StepState.FINISHED if happened else StepState.FAILED, '{"n":1}')
     assert not await store.write(steps.finish_tool, world.now, step.id, ok=True, result='{"n":3}')
@@ -144,7 +145,7 @@ async def test_a_person_can_say_what_became_of_it_once(world: World, store: Stor
 
 async def test_an_outcome_nobody_told_stays_unknown_and_the_model_hears_that(world: World, store: Store) -> None:
     working = await unknown(world)
-    await store.write(steps.leave_unknown, await step_of(world, working), '{"kind":"unknown"}')
+    await store.write(recovery.leave_unknown, await step_of(world, working), '{"kind":"unknown"}')
     step = await step_of(world, working)
     assert (step.state, step.result) == (StepState.UNKNOWN, '{"kind":"unknown"}')
     assert not await store.write(steps.finish_tool, world.now, step.id, ok=True, result='{"n":3}')

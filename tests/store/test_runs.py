@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from casestore import cases, prompts, runs, steps
+from casestore import cases, model_steps, prompts, runs, steps
 from casestore.db import Store
 from casestore.errors import ConstraintBroken
+from casestore.model_steps import ModelCall
 from casestore.scope import System
 from casestore.states import Outcome
-from casestore.steps import ModelCall
 from casestore.tx import Tx
 from tests.conftest import MINUTE, RESTART, USAGE, WORKER, World
 from tests.store.rows import copy_row
@@ -45,10 +45,10 @@ async def test_what_several_model_calls_used_is_added_up(world: World, store: St
     working = await world.working()
     for reported in (None, "playbook-2", None):
         step = await store.write(
-            steps.start_model, world.now, working.lease, working.run, ModelCall("{}", "d", world.now + MINUTE)
+            model_steps.start, world.now, working.lease, working.run, ModelCall("{}", "d", world.now + MINUTE)
         )  # fmt: skip
         usage = replace(USAGE, model_reported=reported)
-        await store.write(steps.finish_model, world.now, step, working.run.id, usage, 2)
+        await store.write(model_steps.finish, world.now, step, working.run.id, usage, 2)
     run = await store.read(runs.by_id, working.run.id)
     assert (run.model_calls, run.input_tokens, run.cost_usd, run.model_reported) == (4, 400, 1.0, "playbook-2")
 

@@ -8,10 +8,10 @@ from importlib import import_module
 import pytest
 
 import casestore
-from casestore import cases, gates, messages, principals, runs, steps, trail
+from casestore import cases, deciding, gates, messages, principals, runs, steps, trail
 from casestore.db import Store
+from casestore.deciding import Decision
 from casestore.errors import BadRequest, NotFound
-from casestore.gates import Decision
 from casestore.models import CaseId, GateId, Principal, PrincipalId, RunId
 from casestore.scope import Own, Scope, System, Tenant, parameters
 from casestore.states import Origin, Role, Verb
@@ -23,7 +23,7 @@ Read = Callable[[Tx, Scope, Asked], object]
 
 
 def decide(tx: Tx, scope: Scope, gate_id: GateId, who: Principal) -> object:
-    return gates.decide(tx, NOW, scope, gate_id, who, Decision(Verb.APPROVE, "0" * 64, "web"))
+    return deciding.decide(tx, NOW, scope, gate_id, who, Decision(Verb.APPROVE, "0" * 64, "web"))
 
 
 READS: dict[str, Read] = {
@@ -31,7 +31,7 @@ READS: dict[str, Read] = {
     "cases.listing": lambda tx, scope, it: [c for c in cases.listing(tx, scope) if c.id == it.case.id],
     "gates.get": lambda tx, scope, it: gates.get(tx, scope, it.gate.id),
     "gates.listing": lambda tx, scope, it: [g for g in gates.listing(tx, scope, only_open=False) if g.id == it.gate.id],
-    "gates.decide": lambda tx, scope, it: decide(tx, scope, it.gate.id, principals.by_name(tx, "kim")),
+    "deciding.decide": lambda tx, scope, it: decide(tx, scope, it.gate.id, principals.by_name(tx, "kim")),
     "messages.of_case": lambda tx, scope, it: messages.of_case(tx, scope, it.case.id),
     "runs.get": lambda tx, scope, it: runs.get(tx, scope, it.run.id),
     "runs.listing": lambda tx, scope, it: runs.listing(tx, scope, case_id=it.case.id),

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from casestore import gates, leases, runs, spending, steps
+from casestore import asking, leases, model_steps, recovery, runs, spending, steps
+from casestore.asking import Policy
 from casestore.db import Store
 from casestore.errors import LeaseLost, MoveRefused
-from casestore.gates import Policy
+from casestore.model_steps import ModelCall
 from casestore.states import OnExpiry, Outcome, Role, StepState, Tier
-from casestore.steps import ModelCall
 from casestore.tx import Tx
-from tests.conftest import DAY, LEASE_TTL, MINUTE, USAGE, WORKER, Asked, World, asking_for
+from tests.conftest import DAY, LEASE_TTL, MINUTE, USAGE, WORKER, Asked, World, question_for
 from tests.store.rows import everything
 
 Act = Callable[[Tx, int, Asked], object]
@@ -19,7 +19,7 @@ POLICY = Policy((Role.OPERATOR,), four_eyes=True, on_expiry=OnExpiry.TELL, expir
 
 
 def start_model(tx: Tx, now: int, held: Asked) -> object:
-    return steps.start_model(tx, now, held.lease, held.run, ModelCall("{}", "d", now + MINUTE))
+    return model_steps.start(tx, now, held.lease, held.run, ModelCall("{}", "d", now + MINUTE))
 
 
 def start_tool(tx: Tx, now: int, held: Asked) -> object:
@@ -27,7 +27,7 @@ def start_tool(tx: Tx, now: int, held: Asked) -> object:
 
 
 def ask(tx: Tx, now: int, held: Asked) -> object:
-    return gates.ask(tx, now, held.lease, held.turn.id, asking_for(held.step, POLICY))
+    return asking.ask(tx, now, held.lease, held.turn.id, question_for(held.step, POLICY))
 
 
 def spend(tx: Tx, now: int, held: Asked) -> object:
@@ -94,11 +94,11 @@ async def test_what_a_tool_did_is_accepted_once_though_the_lease_is_gone(world: 
 async def test_what_a_model_call_used_is_counted_once_though_the_lease_is_gone(world: World, store: Store) -> None:
     begun = await world.begin()
     step = await store.write(
-        steps.start_model, world.now, begun.lease, begun.run, ModelCall("{}", "d", world.now + MINUTE)
+        model_steps.start, world.now, begun.lease, begun.run, ModelCall("{}", "d", world.now + MINUTE)
     )  # fmt: skip
     await store.write(leases.free, begun.case.id)
     for _ in range(2):
-        await store.write(steps.finish_model, world.now, step, begun.run.id, USAGE, None)
+        await store.write(model_steps.finish, world.now, step, begun.run.id, USAGE, None)
     run = await store.read(runs.by_id, begun.run.id)
     assert (run.model_calls, run.input_tokens, run.output_tokens, run.cached_tokens) == (1, 100, 20, 10)
     assert (run.cost_usd, run.model_reported) == (0.25, "playbook-1")
@@ -108,11 +108,11 @@ async def test_what_a_model_call_used_is_counted_though_the_next_holder_gave_it_
     """R10: what happened is not forgotten because the lease is gone; a response that comes too late is not used."""
     begun = await world.begin()
     step = await store.write(
-        steps.start_model, world.now, begun.lease, begun.run, ModelCall("{}", "d", world.now + MINUTE)
+        model_steps.start, world.now, begun.lease, begun.run, ModelCall("{}", "d", world.now + MINUTE)
     )  # fmt: skip
-    await store.write(steps.recover, world.now + LEASE_TTL, begun.turn.id)
+    await store.write(recovery.recover, world.now + LEASE_TTL, begun.turn.id)
     for response_seq in (7, None):
-        await store.write(steps.finish_model, world.now + DAY, step, begun.run.id, USAGE, response_seq)
+        await store.write(model_steps.finish, world.now + DAY, step, begun.run.id, USAGE, response_seq)
     run = await store.read(runs.by_id, begun.run.id)
     assert (run.model_calls, run.input_tokens, run.cost_usd) == (1, 100, 0.25)
     given_up = await store.read(steps.by_id, step)
@@ -121,7 +121,7 @@ async def test_what_a_model_call_used_is_counted_though_the_next_holder_gave_it_
     )  # fmt: skip
     assert (given_up.provider_response_id, given_up.input_tokens) == ("response-1", 100)
     assert given_up.response_seq is None
-    assert await store.read(steps.last_response, begun.turn.id) is None
+    assert await store.read(model_steps.last_response, begun.turn.id) is None
 
 
 async def test_how_a_run_ended_is_accepted_once(world: World, store: Store) -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from casestore import cases, gates, steps, turns
+from casestore import cases, gates, recovery, steps, turns
 from casestore.db import Store
+from casestore.deciding import Because, NotDecided
 from casestore.errors import ConstraintBroken, MoveRefused
-from casestore.gates import Because, Refused
 from casestore.spending import NotSpent, Spent, spend
 from casestore.states import GateKind, GateState, Role, StepState, TurnState, Verb, WaitingOn
 from casestore.tx import Tx
@@ -33,7 +33,7 @@ async def test_a_withdrawn_gate_is_decided_by_nobody_any_more(world: World, stor
     asked = await world.ask()
     await store.write(gates.withdraw, world.now, asked.gate, by="alert", reason="it resolved")
     answer = await world.decide(asked.gate, world.people.kim)
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, NotDecided)
     assert (answer.because, answer.gate.state) == (Because.ALREADY_DECIDED, GateState.WITHDRAWN)
 
 
@@ -108,7 +108,7 @@ async def test_what_a_person_said_about_an_outcome_stays_and_only_run_it_again_i
     await store.write(
         steps.start_tool, world.now, working.lease, working.run.id, working.step, deadline=world.now + MINUTE
     )  # fmt: skip
-    await store.write(steps.mark_unknown, world.now, working.step)
+    await store.write(recovery.mark_unknown, world.now, working.step)
     asked = await world.ask(working, kind=GateKind.OUTCOME)
     await world.decide(asked.gate, world.people.kim, verb)
     await end(world, asked)

@@ -15,7 +15,7 @@ from bot.web.api.asks import Answer, Extension, GateNumber, Limit, Reason
 from bot.web.api.guard import Who
 from bot.web.state import Served
 from casestore import cases, gates
-from casestore.gates import Decision
+from casestore.deciding import Decision
 from casestore.models import Gate, Principal
 from casestore.tx import Tx
 
