@@ -18,7 +18,7 @@ DEV     := $(VENV)/.installed-dev
 PLACE   := $(VENV)/.installed-in
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types contracts pytest format bench lock clean
+.PHONY: help run test lint types contracts pytest disk format bench lock clean
 
 # The scripts in .venv and its link to this tree hold absolute paths: after a move or a copy, install again; and
 # when the Python it was made with is gone, make it again.
@@ -46,6 +46,9 @@ contracts: $(DEV) ## import-linter: who may import whom
 
 pytest: $(DEV) ## the tests alone (ARGS= is passed to pytest)
 	$(PY) -m pytest -n 2 $(ARGS)
+
+disk: $(DEV) ## every single write and sync of the store fails (about ten minutes; needs Linux and a C compiler)
+	$(PY) -m tests.faults.disk
 
 format: $(DEV) ## put the code into the form that lint wants
 	$(PY) -m ruff check --fix .

@@ -19,7 +19,11 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The function raised, or could not be committed; nothing of it is stored."""
+    """The function raised: nothing of it is stored. Or it could not be committed, which `StoreUnavailable` says.
+
+    Nobody sees anything of a commit that failed, and the next one that succeeds overwrites what it left in the WAL.
+    Only a process that ends before that leaves the outcome unknown: SQLite may find the transaction whole in the WAL.
+    """
 
     error: BaseException
 
@@ -43,6 +47,7 @@ def commit_together(conn: sqlite3.Connection, nonce: Callable[[], str], jobs: Se
     try:
         conn.execute("BEGIN IMMEDIATE")
     except sqlite3.Error as error:  # alone they would not get in either, each after the whole busy timeout
+        _rollback(conn)  # of a transaction that an earlier rollback could not end
         return [Failed(translated(error)) for _ in jobs]
     try:
         for job in jobs:
@@ -93,8 +98,16 @@ def translated(error: BaseException) -> BaseException:
     """SQLite's errors in the words of this package: storage is "try again", a constraint is a bug (R15)."""
     if isinstance(error, sqlite3.IntegrityError):
         return ConstraintBroken(f"The store refused a row: {error}")
+    if primary(error) in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_SCHEMA):
+        return ConstraintBroken(f"The store does not understand a statement: {error}")
     if isinstance(error, sqlite3.OperationalError | sqlite3.InternalError) or type(error) is sqlite3.DatabaseError:
         return StoreUnavailable(f"The store cannot answer now ({error}). Try again.")
     if isinstance(error, StopIteration):  # no future can carry one: whoever waits for it would wait for ever
         return RuntimeError("A function of a transaction let StopIteration out.")
     return error
+
+
+def primary(error: BaseException) -> int | None:
+    """SQLite's own code of an error, without what refines it; None where it is not SQLite's."""
+    code: object = getattr(error, "sqlite_errorcode", None)
+    return code & 0xFF if isinstance(code, int) else None

@@ -27,6 +27,11 @@ class Connection(aiosqlite.Connection):
         """The connection itself; only for functions that run on its thread."""
         return self._conn
 
+    def reopen(self) -> None:
+        """Close it and open it again; runs on its thread. Where that fails it stays closed until the next time."""
+        self._conn.close()
+        self._connection = self._connector()
+
 
 async def connect(path: Path, *, readonly: bool, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> Connection:
     """Open the file with our pragmas (design, "Pragmas"). `wal_autocheckpoint=0` on every connection."""

@@ -1,17 +1,17 @@
 """The store: one writer with group commit, a few readers, checkpoints, and nothing else that knows of threads."""
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AsyncExitStack, nullcontext
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
-from casestore.batch import Done, Job, Result, commit_together, translated
+from casestore.batch import Done, Job, Result, commit_together, primary, translated
 from casestore.connection import BUSY_TIMEOUT_MS, CHECKPOINT_BUSY_MS, Connection, connect
-from casestore.errors import StoreError, StoreUnavailable
-from casestore.locks import FileLock
+from casestore.errors import CompanionGone, StoreError, StoreUnavailable
+from casestore.files import OpenFiles
+from casestore.locks import FileLock, ServiceLock
 from casestore.tx import Tx
 
 P = ParamSpec("P")
@@ -29,15 +29,18 @@ class Store:
     """Runs functions as transactions. Make one with `open_store`; close it, or the interpreter does not exit."""
 
     def __init__(
-        self, path: Path, writer: Connection, lock: FileLock, nonce: Callable[[], str], *, serves: bool
-    ) -> None:
+        self, path: Path, writer: Connection, lock: FileLock, nonce: Callable[[], str], *, serves: bool,
+        service: ServiceLock | None = None,
+    ) -> None:  # fmt: skip
         self.path = path
         self._writer = writer
         self._lock = lock
         self._nonce = nonce
         self._serves = serves
-        opened = os.stat(path)
-        self._identity = (opened.st_dev, opened.st_ino)
+        self._service = service
+        self._files = OpenFiles(path)
+        self._saved = False
+        self._opening_anew = asyncio.Lock()
         self._pending: list[tuple[Job, asyncio.Future[object]]] = []
         self._drainer: asyncio.Task[None] | None = None
         self._free_to_read = asyncio.Semaphore(MOST_READERS)
@@ -52,7 +55,7 @@ class Store:
         """Run `fn(tx, …)` as a transaction; returns once it is durable.
 
         `fn` only touches `tx` and returns: it may be run twice, of which only one is kept. Cancelling the caller does
-        not cancel it. Raises what `fn` raises, `StoreUnavailable` when nothing could be stored.
+        not cancel it. Raises what `fn` raises, `StoreUnavailable` when it could not be made durable.
         """
         self._refuse_if_closed()
         future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
@@ -79,19 +82,21 @@ class Store:
 
     async def changed_elsewhere(self) -> bool:
         """Whether another connection has committed since the last time this was asked."""
-        try:
-            version = await self._writer.call(self._data_version)
-        except sqlite3.Error as error:
-            raise translated(error) from None
+        version = await self._on_writer(self._data_version)
         changed, self._seen_version = version != self._seen_version, version
         return changed
 
     async def checkpoint(self) -> bool:
         """Move the WAL into the file and empty it; False where a reader or another process was in the way.
 
-        Only the service does this, from the writer's connection, holding `<db>.lock` (design, "Checkpoints").
+        Only the service does this, from the writer's connection, holding `<db>.lock` (design, "Checkpoints"). Raises
+        `StoreUnavailable` where the file could not be written: the WAL keeps everything, and grows.
         """
-        return await asyncio.shield(self._writer.call(self._checkpoint))
+        try:
+            return await self._on_writer(self._checkpoint)
+        except CompanionGone:
+            await self._open_anew()
+            return await self._on_writer(self._checkpoint)
 
     async def close(self) -> None:
         """Finish what was asked for and close every connection; what is asked for afterwards is refused."""
@@ -111,7 +116,7 @@ class Store:
         while self._pending:
             batch, self._pending = self._pending[:MOST_PER_COMMIT], self._pending[MOST_PER_COMMIT:]
             try:
-                results = await self._writer.call(self._commit, [job for job, _ in batch])
+                results = await self._committed([job for job, _ in batch])
             except Exception as error:  # the lock of another process, a closed connection; everybody hears of it
                 storage = isinstance(error, StoreError | ValueError | OSError | sqlite3.Error)
                 self.healthy = self.healthy and not storage
@@ -126,21 +131,56 @@ class Store:
                     self.healthy = self.healthy and not isinstance(result.error, StoreUnavailable)
                     future.set_exception(result.error)
 
-    def _refuse_if_replaced(self) -> None:
-        """A file that was deleted or replaced under us still takes writes, which nobody would ever see."""
+    async def _committed(self, jobs: list[Job]) -> list[Result]:
         try:
-            now = os.stat(self.path)
-        except OSError:
-            raise StoreUnavailable(f"{self.path} is gone. Put it back, or restart.") from None
-        if (now.st_dev, now.st_ino) != self._identity:
-            raise StoreUnavailable(f"{self.path} is another file than the one that was opened. Restart.")
+            return await self._writer.call(self._commit, jobs)
+        except CompanionGone:
+            await self._open_anew()
+        return await self._writer.call(self._commit, jobs)
 
     def _commit(self, jobs: list[Job]) -> list[Result]:
+        self._refuse_if_not_ours()
         if self._serves:
             self._lock.give_way(GIVE_WAY_MS)
-        self._refuse_if_replaced()
         with nullcontext() if self._serves else self._lock.held(LOCK_TIMEOUT_MS):
-            return commit_together(self._writer.raw, self._nonce, jobs)
+            results = commit_together(self._writer.raw, self._nonce, jobs)
+        try:
+            self._files.refuse_if_replaced()
+        except StoreUnavailable as error:  # not as `CompanionGone`, after which they would be run again
+            raise StoreUnavailable(str(error)) from None
+        return results
+
+    def _refuse_if_not_ours(self) -> None:
+        if self._service is not None:
+            self._service.hold_on()
+        self._files.refuse_if_replaced()
+
+    async def _open_anew(self) -> None:
+        """After the WAL was taken away: save what is in it, and begin with a new one.
+
+        The connections that have it open are the last that can read it; all of them have to go before one can make
+        another, because they share what they know about it.
+        """
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._opening_anew)
+            for _ in range(MOST_READERS):
+                await stack.enter_async_context(self._free_to_read)
+            while self._readers:
+                await self._readers.pop().close()
+            await self._on_writer(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        try:
+            self._files.refuse_if_replaced()
+        except CompanionGone:
+            self._saved = self._saved or self._save_wal()
+            if not self._saved:
+                raise StoreUnavailable(
+                    f"The WAL of {self.path} was taken away, and another process is in the way of saving it. Try again."
+                ) from None
+            self._writer.reopen()
+            self._files = OpenFiles(self.path)
+            self._saved = False
 
     async def _read(self, job: Job) -> object:
         """A task of its own, so that a caller who is cancelled leaves no connection half opened."""
@@ -172,18 +212,34 @@ class Store:
         except (sqlite3.Error, StopIteration) as error:
             raise translated(error) from None
 
+    async def _on_writer(self, fn: Callable[[], T]) -> T:
+        try:
+            return await asyncio.shield(self._writer.call(fn))
+        except sqlite3.ProgrammingError as error:  # it was closed, and could not be opened anew
+            raise StoreUnavailable(f"The store cannot answer now ({error}). Try again.") from None
+        except sqlite3.Error as error:
+            raise translated(error) from None
+
     def _data_version(self) -> int:
         return self._writer.raw.execute("PRAGMA data_version").fetchone()[0]
 
     def _checkpoint(self) -> bool:
+        self._refuse_if_not_ours()
+        return self._save_wal()
+
+    def _save_wal(self) -> bool:
         raw = self._writer.raw
         try:
             with self._lock.held(CHECKPOINT_BUSY_MS):
                 raw.execute(f"PRAGMA busy_timeout = {CHECKPOINT_BUSY_MS}")
                 busy = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
                 return busy == 0
-        except (sqlite3.OperationalError, StoreUnavailable):
+        except StoreUnavailable:
             return False
+        except sqlite3.OperationalError as error:
+            if primary(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                return False
+            raise
         finally:
             raw.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
 

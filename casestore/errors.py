@@ -2,12 +2,13 @@
 
     StoreError
     ├── StoreUnavailable        the file cannot be read or written now: try again (R15)
+    │   └── CompanionGone       its WAL or shared memory was taken away: the store saves what it can, by itself
     ├── StoreUnusable           the file is not one we may use: an operator has to act
     ├── ServiceRunning          another process already serves this file
     ├── NotFound                no such thing in this scope (R21)
     ├── MoveRefused             the guarded UPDATE found nothing to move (R2)
     ├── BadRequest              the caller asked for something that cannot be stored
-    └── ConstraintBroken        a bug: the schema refused a row (loud, never retried)
+    └── ConstraintBroken        a bug: the schema refused a row or a statement (loud, never retried)
 
 `LeaseLost` is a signal, not an error: an act came from a holder that no longer holds the case (R10).
 """
@@ -18,7 +19,15 @@ class StoreError(Exception):
 
 
 class StoreUnavailable(StoreError):
-    """The store cannot answer now (disk full, locked, I/O error). A caller says "try again", never "not found"."""
+    """The store cannot answer now (disk full, locked, I/O error). A caller says "try again", never "not found".
+
+    Of a write: nobody can see anything of it. Where the process ends before another write succeeds, the outcome is
+    unknown: it may be there after the next start. So what is tried again carries an identity that is stored once.
+    """
+
+
+class CompanionGone(StoreUnavailable):
+    """The WAL or the shared memory was taken away under us; who has them open can still save what is in the WAL."""
 
 
 class StoreUnusable(StoreError):
@@ -42,7 +51,7 @@ class BadRequest(StoreError):
 
 
 class ConstraintBroken(StoreError):
-    """A constraint refused a row where no function expected it: a bug, and loud (R15)."""
+    """A row or statement that the schema refuses where no function expected it: a bug, and loud (R15)."""
 
 
 class LeaseLost(Exception):

@@ -16,7 +16,7 @@ from pathlib import Path
 from casestore.connection import connect
 from casestore.db import LOCK_TIMEOUT_MS, Store
 from casestore.errors import StoreUnavailable, StoreUnusable
-from casestore.locks import FileLock
+from casestore.locks import FileLock, ServiceLock
 
 APPLICATION_ID = 0x43424E44
 _HEADER = b"SQLite format 3\x00"
@@ -88,8 +88,14 @@ def migrate(path: Path, to: int | None = None) -> tuple[int, int]:
     return before, target
 
 
-async def open_store(path: Path, nonce: Callable[[], str], *, serves: bool, create: bool = False) -> Store:
+async def open_store(
+    path: Path, nonce: Callable[[], str], *, serves: bool, create: bool = False, service: ServiceLock | None = None
+) -> Store:
     """Open a file. `serves`: this process holds the service lock, so its writes need no file lock.
+
+    With `service` given, it writes only while it still does. A service begins by moving into the file what its
+    predecessor left in the WAL: part of that may be in the system's memory alone, where a sync had failed, and nobody
+    may be told "done" of what is built on it. Raises `StoreUnavailable` where that cannot be done now.
 
     Raises `StoreUnusable` where the file is missing (and not `create`), foreign, newer, or older than this code.
     """
@@ -108,12 +114,18 @@ async def open_store(path: Path, nonce: Callable[[], str], *, serves: bool, crea
         raise StoreUnusable(
             f"Cannot open {path} for writing ({error}). Check the file's and folder's rights."
         ) from None
+    lock = None
     try:
         lock = FileLock(path)
+        store = Store(path, writer, lock, nonce, serves=serves, service=service)
+        if serves:
+            await store.checkpoint()
     except BaseException:
         await asyncio.shield(writer.close())
+        if lock is not None:
+            lock.close()
         raise
-    return Store(path, writer, lock, nonce, serves=serves)
+    return store
 
 
 def _apply(conn: sqlite3.Connection, sql: str, version: int) -> None:
