@@ -54,6 +54,8 @@ class Service:
     channels: Mapping[str, Channel]
     zone: tzinfo | None
     api_token: str
+    first_start: bool
+    """Whether this start made what belongs to the file."""
 
 
 @asynccontextmanager
@@ -71,8 +73,8 @@ async def running(
         service_lock, store = await _open(db, name)
         stack.callback(service_lock.release)
         stack.push_async_callback(store.close)
-        await store.write(first_start.principals_of_first_start, clock.now(), settings.service.tenant)
-        service = _assemble(settings, clock, store, dict(channels or {}))
+        first = await store.write(first_start.principals_of_first_start, clock.now(), settings.service.tenant)
+        service = _assemble(settings, clock, store, dict(channels or {}), first=first)
         async with _at_work(service):
             yield service
 
@@ -93,13 +95,15 @@ async def _open(db: Path, name: str) -> tuple[ServiceLock, Store]:
         if not db.exists():  # noqa: ASYNC240 - once, at start
             # before the file: a start that is cut off here is taken for a first one again
             first_start.fill_demo_cache(db)
-        return service_lock, await open_store(db, ids.nonce, serves=True, create=True)
+        return service_lock, await open_store(db, ids.nonce, serves=True, create=True, service=service_lock)
     except BaseException:
         service_lock.release()
         raise
 
 
-def _assemble(settings: Settings, clock: Clock, store: Store, channels: dict[str, Channel]) -> Service:
+def _assemble(
+    settings: Settings, clock: Clock, store: Store, channels: dict[str, Channel], *, first: bool
+) -> Service:  # fmt: skip
     zone = settings.service.zone
     box = toolbox(settings, first_start.caches(settings, settings.service.db), clock.now)
     playbooks = load_playbooks(settings.playbooks.paths)
@@ -133,6 +137,7 @@ def _assemble(settings: Settings, clock: Clock, store: Store, channels: dict[str
         channels=channels,
         zone=zone,
         api_token=first_start.api_token(settings, settings.service.db),
+        first_start=first,
     )
 
 

@@ -27,13 +27,17 @@ _DEMO_FILES = {
 }
 
 
-def principals_of_first_start(tx: Tx, now: int, tenant: str) -> None:
-    """`operator` (admin, the default of every command) and `you` (who speaks in `casebound chat`): four eyes hold."""
+def principals_of_first_start(tx: Tx, now: int, tenant: str) -> bool:
+    """`operator` (admin, the default of every command) and `you` (who speaks in `casebound chat`): four eyes hold.
+
+    Whether they were missing: then this is the first start, whatever one that was cut off has left.
+    """
     if principals.listing(tx):
-        return
+        return False
     admin = principals.add(tx, now, tenant=tenant, name=OPERATOR, role=Role.ADMIN)
     you = principals.add(tx, now, tenant=tenant, name=REQUESTER, role=Role.REQUESTER)
     principals.bind(tx, now, you.id, channel="console", space="local", account_id=REQUESTER, bound_by=admin.id)
+    return True
 
 
 def demo_cache(db: Path) -> Path:

@@ -82,7 +82,11 @@ class Store:
 
     async def changed_elsewhere(self) -> bool:
         """Whether another connection has committed since the last time this was asked."""
-        version = await self._on_writer(self._data_version)
+        try:
+            version = await self._on_writer(self._data_version)
+        except CompanionGone:
+            await self._open_anew()
+            version = await self._on_writer(self._data_version)
         changed, self._seen_version = version != self._seen_version, version
         return changed
 
@@ -143,6 +147,7 @@ class Store:
         if self._serves:
             self._lock.give_way(GIVE_WAY_MS)
         with nullcontext() if self._serves else self._lock.held(LOCK_TIMEOUT_MS):
+            self._files.refuse_if_replaced()  # once more: it may have waited
             results = commit_together(self._writer.raw, self._nonce, jobs)
         try:
             self._files.refuse_if_replaced()
@@ -159,8 +164,12 @@ class Store:
         """After the WAL was taken away: save what is in it, and begin with a new one.
 
         The connections that have it open are the last that can read it; all of them have to go before one can make
-        another, because they share what they know about it.
+        another, because they share what they know about it. Only the service may: two that did it would meet.
         """
+        if not self._serves:
+            raise StoreUnavailable(
+                f"The WAL of {self.path} was taken away; the service saves what is in it. Try again."
+            )
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._opening_anew)
             for _ in range(MOST_READERS):
@@ -221,6 +230,7 @@ class Store:
             raise translated(error) from None
 
     def _data_version(self) -> int:
+        self._files.refuse_if_taken_apart()
         return self._writer.raw.execute("PRAGMA data_version").fetchone()[0]
 
     def _checkpoint(self) -> bool:

@@ -27,6 +27,10 @@ class OpenFiles:
             raise StoreUnavailable(f"{self._db} is gone. Put it back, or restart.")
         if found != self._opened:
             raise StoreUnavailable(f"{self._db} is another file than the one that was opened. Restart.")
+        self.refuse_if_taken_apart()
+
+    def refuse_if_taken_apart(self) -> None:
+        """The same for the WAL and the shared memory alone."""
         now = {path: identity(path) for path in self._companions}
         for path, opened in self._companions.items():
             if now[path] not in (opened, None):

@@ -8,7 +8,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -16,7 +16,7 @@ from pathlib import Path
 from casestore.connection import connect
 from casestore.db import LOCK_TIMEOUT_MS, Store
 from casestore.errors import StoreUnavailable, StoreUnusable
-from casestore.locks import FileLock, ServiceLock
+from casestore.locks import FileLock, ServiceLock, beside
 
 APPLICATION_ID = 0x43424E44
 _HEADER = b"SQLite format 3\x00"
@@ -55,6 +55,8 @@ def version_of(path: Path) -> int:
     _check_header(path)
     if not path.exists() or path.stat().st_size == 0:
         return 0
+    if beside(path, "-journal").exists():
+        _roll_back(path)
     with _plain(path, readonly=True) as conn:  # it may be another program's: leave it as it is
         application_id, version = _identity(conn)
         if application_id != APPLICATION_ID and not (application_id == 0 and version == 0 and _is_empty(conn)):
@@ -170,6 +172,17 @@ def _create(path: Path) -> None:
     except OSError as error:
         raise StoreUnusable(
             f"Cannot write {path} ({error.strerror}). Choose a folder you may write to, with --db."
+        ) from None
+
+
+def _roll_back(path: Path) -> None:
+    """End a change that was cut off, such as a first start on a full disk; whoever only reads may not do that."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=5)) as conn:
+            _is_empty(conn)
+    except sqlite3.DatabaseError as error:
+        raise StoreUnusable(
+            f"Cannot use {path} as a database ({error}). Check the file's and folder's rights, or choose another --db."
         ) from None
 
 

@@ -11,6 +11,7 @@ from bot.app import running
 from bot.settings import Settings, load
 from casestore.errors import ServiceRunning
 from casestore.locks import ServiceLock
+from casestore.migrate import migrate
 
 
 class CutOff(BaseException):
@@ -101,3 +102,24 @@ async def test_whoever_does_not_hold_the_service_lock_makes_nothing(settings: Se
             pass
     held.release()
     assert [path.name for path in db.parent.iterdir()] == ["casebound.db.service"]
+
+
+@pytest.mark.parametrize("left", ["nothing", "an empty file", "a file without principals"])
+async def test_a_start_after_one_that_was_cut_off_is_still_the_first(settings: Settings, db: Path, left: str) -> None:
+    """A full disk or a kill leaves a file in which there is nothing to continue; nothing is "continued"."""
+    if left == "an empty file":
+        db.touch()
+    elif left == "a file without principals":
+        migrate(db)
+    for first in (True, False):
+        async with running(settings, name="a") as service:
+            assert service.first_start == first
+
+
+async def test_a_running_service_holds_on_to_its_lock(settings: Settings, db: Path) -> None:
+    """Somebody removes the lock's file: with its next write the service holds the new one."""
+    async with running(settings, name="the first") as service:
+        db.with_name(db.name + ".service").unlink()
+        await service.store.write(lambda tx: tx.integer("SELECT 1"))
+        with pytest.raises(ServiceRunning, match="the first"):
+            ServiceLock.take(db, "the second")

@@ -1,7 +1,11 @@
 """One service on a file: the second is refused, naming the first, and a dead one holds nothing."""
 
+import errno
+import fcntl
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -76,3 +80,46 @@ def test_the_file_lock_is_held_by_one_at_a_time_and_let_go_after_an_error(db: Pa
         pass
     one.close()
     other.close()
+
+
+def test_who_only_looks_who_serves_a_file_keeps_no_service_from_it(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`service_holder` holds the lock for a moment; the one who wants it tries again while it is only that."""
+    looking = os.open(db.with_name(db.name + ".service"), os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+
+    def has_looked(_: float) -> None:
+        fcntl.flock(looking, fcntl.LOCK_UN)
+
+    monkeypatch.setattr(time, "sleep", has_looked)
+    lock = ServiceLock.take(db, "a")
+    os.close(looking)
+    lock.release()
+
+
+def test_a_lock_on_a_file_that_was_removed_meanwhile_is_none(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is removed between the opening and the locking: another who comes would find another file, and hold that."""
+    path, flock = db.with_name(db.name + ".service"), fcntl.flock
+
+    def removed_before(fd: int, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", flock)
+        path.unlink()
+        flock(fd, how)
+
+    monkeypatch.setattr(fcntl, "flock", removed_before)
+    lock = ServiceLock.take(db, "a")
+    with pytest.raises(ServiceRunning):
+        ServiceLock.take(db, "b")
+    lock.release()
+
+
+def test_a_lock_that_cannot_be_named_is_not_kept(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full: a later attempt of the same process is not refused because of this one."""
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as while_full:
+        while_full.setattr(os, "pwrite", full)
+        with pytest.raises(StoreUnusable, match="No space left"):
+            ServiceLock.take(db, "a")
+    ServiceLock.take(db, "a").release()

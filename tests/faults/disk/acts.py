@@ -53,6 +53,7 @@ class Outcome:
     emptied: bool = False
     seen_after: list[str] = field(default_factory=list[str])
     counted: int = 0
+    broke: str = ""
 
     def tell(self, shim: ctypes.CDLL, name: str, what: str) -> None:
         """Somebody has an answer."""
@@ -214,7 +215,7 @@ def main() -> None:
                 outcome = asyncio.run(act(Plan(**json.loads(line))))
                 os.write(1, json.dumps(asdict(outcome)).encode() + b"\n")
             except BaseException as error:  # told to the one who judges
-                os.write(1, json.dumps({"broke": repr(error)}).encode() + b"\n")
+                os.write(1, json.dumps({"broke": repr(error), "told": []}).encode() + b"\n")
             os._exit(0)
         os.waitpid(child, 0)
 

@@ -87,7 +87,6 @@ class Sweep:
             self._process.stdin.write(json.dumps(asdict(placed)) + "\n")
             self._process.stdin.flush()
             answer = json.loads(self._process.stdout.readline())
-            assert "broke" not in answer, (placed, answer)
             answer["told"] = [(name, what) for name, what in answer["told"]]
             yield placed, Outcome(**answer)
             shutil.rmtree(Path(placed.db).parent)
@@ -101,6 +100,9 @@ class Sweep:
             swept.hit[f"{plan.scenario}, {'writes' if plan.kinds == WRITES else 'syncs'}"] += outcome.counted > plan.n
             swept.told.update(what for _, what in outcome.told)
             how = f"{plan.scenario} n={plan.n} kinds={plan.kinds} good={plan.good} errno={plan.error} half={plan.half}"
+            if outcome.broke:
+                swept.broken.append(f"{how}: once the fault was over: {outcome.broke}")
+                continue
             verdict = judge(plan, outcome, base, self._schema)
             swept.looked += verdict.looked
             swept.broken += [f"{how}: {what}" for what in verdict.broken]
