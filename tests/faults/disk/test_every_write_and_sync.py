@@ -70,3 +70,11 @@ def test_the_shim_sees_what_sqlite_writes(sweep: Sweep, tmp_path: Path) -> None:
         placed = Path(plan.db)
         assert left[0] == placed.read_bytes(), "what was synced is what is there"
         assert left[1] == placed.with_name(placed.name + "-wal").read_bytes()
+
+
+def test_a_first_start_cut_off_in_the_middle_of_its_first_page_is_finished_by_the_next(sweep: Sweep) -> None:
+    """It leaves a journal to be rolled back, which whoever only looks at the version may not do."""
+    plans = [plan for plan in sweep.plans("opening", WRITES) if plan.n < 4 and plan.half and plan.good]
+    swept = sweep.sweep(plans)
+    assert swept.told["StoreUnusable"] == len(plans) == 4
+    assert swept.broken == []
