@@ -19,6 +19,8 @@ from bot.playbook import PlaybookModel, load_playbooks
 from bot.receiver import Receiver
 from bot.schedule import Schedule
 from bot.settings import Settings
+from bot.spool import Spool
+from bot.standby import Standby
 from bot.toolkit import toolbox
 from bot.watch import watch
 from casestore.db import Store
@@ -51,6 +53,7 @@ class Service:
     delivery: Delivery
     schedule: Schedule
     receiver: Receiver
+    standby: Standby
     channels: Mapping[str, Channel]
     zone: tzinfo | None
     api_token: str
@@ -117,8 +120,11 @@ def _assemble(settings: Settings, clock: Clock, store: Store, channels: dict[str
             lease_ttl=settings.leases.ttl,
         ),
     )
-    conductor = Conductor(store, desk, PlaybookModel(playbooks))
-    engine = Engine(store, desk, conductor)
+    model = PlaybookModel(playbooks)
+    spool = Spool(settings.service.db)
+    standby = Standby(store, desk, model, channels, spool, zone)
+    conductor = Conductor(store, desk, model, spool)
+    engine = Engine(store, desk, conductor, standby)
     delivery = Delivery(store, clock, channels, boot, zone)
     return Service(
         settings=settings,
@@ -129,7 +135,8 @@ def _assemble(settings: Settings, clock: Clock, store: Store, channels: dict[str
         engine=engine,
         delivery=delivery,
         schedule=Schedule(store, clock, settings, engine, delivery, zone),
-        receiver=Receiver(store, clock, settings, delivery, zone, engine.wake),
+        receiver=Receiver(store, clock, settings, delivery, zone, engine.wake, standby),
+        standby=standby,
         channels=channels,
         zone=zone,
         api_token=first_start.api_token(settings, settings.service.db),
@@ -143,7 +150,8 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
     Whatever one of them does when it is started or stopped, what was started before it is stopped.
     """
     async with AsyncExitStack() as stack:
-        _go_on(stack, "watch", watch(service.store, service.engine, service.delivery))
+        _go_on(stack, "watch", watch(service.store, service.engine, service.delivery, service.standby))
+        stack.push_async_callback(service.standby.stop)
         _go_on(stack, "delivery", service.delivery.run())
         _go_on(stack, "engine", service.engine.run())
         stack.push_async_callback(service.engine.stop, _GRACE_S)

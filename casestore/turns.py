@@ -122,22 +122,6 @@ def settle(tx: Tx, now: int, turn_id: TurnId, state: TurnState = TurnState.SETTL
     )  # fmt: skip
 
 
-def abandon(tx: Tx, now: int, case_id: CaseId, *, result: str, why: str) -> None:
-    """The case ends: its unsettled turn is settled, each call that still waits gets its one result (R7)."""
-    turn = unsettled(tx, case_id)
-    if turn is None:
-        return
-    refuse_waiting(tx, now, turn.id, result=result, why=why)
-    settle(tx, now, turn.id)
-
-
-def refuse_waiting(tx: Tx, now: int, turn_id: TurnId, *, result: str, why: str) -> None:
-    """Every call of the turn that still waits gets the same result."""
-    for step in steps.of_turn(tx, turn_id):
-        if step.state == "waiting":
-            steps.refuse(tx, now, None, step, result, why=why)
-
-
 def unsettled(tx: Tx, case_id: CaseId) -> Turn | None:
     """The one turn of a case that is queued, running or parked."""
     return tx.maybe(
@@ -146,6 +130,20 @@ def unsettled(tx: Tx, case_id: CaseId) -> Turn | None:
            AND beside IS NULL""",
         id=case_id,
     )
+
+
+def under_way(tx: Tx, case_id: CaseId) -> bool:
+    """Whether a turn stands in the middle: it is parked, or the model has asked for calls in it."""
+    turn = unsettled(tx, case_id)
+    return turn is not None and (
+        turn.state is TurnState.PARKED or any(step.tool is not None for step in steps.of_turn(tx, turn.id))
+    )
+
+
+def newest(tx: Tx, case_id: CaseId) -> TurnId | None:
+    """The last turn of a case, whatever became of it."""
+    found = tx.value("SELECT id FROM turns WHERE case_id = :id ORDER BY seq DESC LIMIT 1", id=case_id)
+    return None if found is None else TurnId(int(str(found)))
 
 
 def before(tx: Tx, turn: Turn) -> TurnId | None:

@@ -63,7 +63,6 @@ async def test_what_has_to_wait_holds_back_those_behind_it_at_its_address_and_no
     await store.write(outbox.retry, sending[0], not_before=world.now + HOUR, error="rate limited")
     await store.write(outbox.mark_sent, world.now, sending[1], "m1")
     assert await take(world, now=world.now + HOUR - 1) == []
-    assert await store.read(outbox.next_due_at, ALL) == 0, "the second is due, and blocked"
     again = await take(world, now=world.now + HOUR)
     assert [(row.id, row.attempts, row.error) for row in again] == [(first, 2, "rate limited")]
     assert await state(world, other) is OutboxState.SENT
@@ -112,8 +111,6 @@ async def test_only_the_channels_that_are_connected_are_served(world: World, sto
     here = await put(world, case, HERE)
     assert [row.id for row in await take(world, channels=("memory",))] == [here]
     assert await take(world, channels=()) == []
-    assert await store.read(outbox.next_due_at, ()) is None
-    assert await store.read(outbox.next_due_at, ("memory",)) is None
     assert [(row.id, row.channel) for row in await take(world)] == [(slack, "slack")]
 
 
@@ -139,7 +136,6 @@ async def test_what_was_ever_said_is_not_read_to_find_what_is_to_be_said(world: 
         costs.append(
             [
                 await effort(store, outbox.take_due, world.now, ALL, boot=BOOT, most=10),
-                await effort(store, outbox.next_due_at, ALL),
                 await effort(store, outbox.left_sending, BOOT, ALL),
             ]
         )
