@@ -18,7 +18,7 @@ DEV     := $(VENV)/.installed-dev
 PLACE   := $(VENV)/.installed-in
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types contracts pytest format bench lock clean
+.PHONY: help run test lint types contracts pytest soak format bench lock clean
 
 # The scripts in .venv and its link to this tree hold absolute paths: after a move or a copy, install again; and
 # when the Python it was made with is gone, make it again.
@@ -46,6 +46,9 @@ contracts: $(DEV) ## import-linter: who may import whom
 
 pytest: $(DEV) ## the tests alone (ARGS= is passed to pytest)
 	$(PY) -m pytest -n 2 $(ARGS)
+
+soak: $(DEV) ## kill the service at random moments, 1,000 times (ARGS="--kills 10000 --minutes 60 --seed 7")
+	$(PY) -m tests.faults.kills $(ARGS)
 
 format: $(DEV) ## put the code into the form that lint wants
 	$(PY) -m ruff check --fix .

@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 from typing import TextIO
+
+from pydantic_ai.models import Model
 
 from bot import first_start, ids
 from bot.clock import Clock, SystemClock
@@ -22,6 +24,7 @@ from bot.settings import Settings
 from bot.spool import Spool
 from bot.standby import Standby
 from bot.toolkit import toolbox
+from bot.tools.declare import Tool
 from bot.watch import watch
 from casestore.db import Store
 from casestore.locks import ServiceLock
@@ -61,12 +64,14 @@ class Service:
 
 @asynccontextmanager
 async def running(
-    settings: Settings, *, name: str, channels: Mapping[str, Channel] | None = None, clock: Clock | None = None
-) -> AsyncGenerator[Service]:
+    settings: Settings, *, name: str, channels: Mapping[str, Channel] | None = None, clock: Clock | None = None,
+    model: Model | None = None, tools: Sequence[Tool] = (),
+) -> AsyncGenerator[Service]:  # fmt: skip
     """Run the service on a file until the block is left. Raises `ServiceRunning` where another process serves it.
 
     `name` is what another process is told about who serves the file. A first start makes the file and what belongs
-    to it; a start on an existing file continues where it was.
+    to it; a start on an existing file continues where it was. `model` stands in for the one that the settings name,
+    and `tools` are there beside the bundled ones, under the same settings.
     """
     db = settings.service.db
     clock = clock or SystemClock()
@@ -75,7 +80,7 @@ async def running(
         stack.callback(service_lock.release)
         stack.push_async_callback(store.close)
         await store.write(first_start.principals_of_first_start, clock.now(), settings.service.tenant)
-        service = _assemble(settings, clock, store, dict(channels or {}))
+        service = _assemble(settings, clock, store, dict(channels or {}), model, tools)
         async with _at_work(service):
             yield service
 
@@ -102,28 +107,30 @@ async def _open(db: Path, name: str) -> tuple[ServiceLock, Store]:
         raise
 
 
-def _assemble(settings: Settings, clock: Clock, store: Store, channels: dict[str, Channel]) -> Service:
+def _assemble(
+    settings: Settings, clock: Clock, store: Store, channels: dict[str, Channel], model: Model | None,
+    tools: Sequence[Tool],
+) -> Service:  # fmt: skip
     zone = settings.service.zone
-    box = toolbox(settings, first_start.caches(settings, settings.service.db), clock.now)
-    playbooks = load_playbooks(settings.playbooks.paths)
+    box = toolbox(settings, first_start.caches(settings, settings.service.db), clock.now, tools)
+    assistant = PlaybookModel(load_playbooks(settings.playbooks.paths)) if model is None else model
     boot = ids.boot_id()
     desk = Desk(
         settings=settings,
         clock=clock,
         toolbox=box,
-        prompt=Prompt(settings.model.name, PROMPT, box.schemas()),
+        prompt=Prompt(assistant.model_name, PROMPT, box.schemas()),
         worker=Worker(
             holder=f"engine {boot}",
             boot=boot,
             agent="casebound",
-            model=settings.model.name,
+            model=assistant.model_name,
             lease_ttl=settings.leases.ttl,
         ),
     )
-    model = PlaybookModel(playbooks)
     spool = Spool(settings.service.db)
-    standby = Standby(store, desk, model, channels, spool, zone)
-    conductor = Conductor(store, desk, model, spool)
+    standby = Standby(store, desk, assistant, channels, spool, zone)
+    conductor = Conductor(store, desk, assistant, spool)
     engine = Engine(store, desk, conductor, standby)
     delivery = Delivery(store, clock, channels, boot, zone)
     return Service(
