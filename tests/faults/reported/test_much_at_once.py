@@ -92,10 +92,10 @@ async def test_sixty_missed_ticks_are_run_once(rig: Rig, monkeypatch: pytest.Mon
 
 
 class Late:
-    """The moment at which the last tick of a process came that has been down for five minutes since."""
+    """When the first of sixty ticks was due, of one every five seconds; the last was two seconds and a half ago."""
 
     def __init__(self, clock: SystemClock) -> None:
         self._clock = clock
 
     def now(self) -> int:
-        return self._clock.now() - 60 * 5_000
+        return self._clock.now() - 59 * 5_000 - 2_500
