@@ -12,6 +12,8 @@ FAULTS = {
     "an open gate whose turn is not parked (R7)": """
         SELECT id FROM gates g WHERE state = 'open'
           AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = g.turn_id AND t.state = 'parked')""",
+    "an open gate about a call that has its result (R14)": """
+        SELECT g.id FROM gates g JOIN steps s ON s.id = g.step_id WHERE g.state = 'open' AND s.result IS NOT NULL""",
     "an open gate in a case that does not wait for it (R2)": """
         SELECT g.id FROM gates g JOIN cases c ON c.id = g.case_id
         WHERE g.state = 'open' AND (c.state <> 'in_progress' OR c.waiting_on NOT IN ('approval', 'requester'))""",
@@ -44,6 +46,9 @@ FAULTS = {
 
 AT_REST = {
     "a run that never ended (R16)": "SELECT id FROM runs WHERE ended_at IS NULL",
+    "an approval that was not spent and still stands (R9)": """
+        SELECT g.id FROM gates g WHERE g.state = 'approved' AND g.kind = 'approval'
+          AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.gate_id = g.id)""",
     "a lease that nobody needs (R10)": "SELECT case_id FROM leases WHERE kind = 'run'",
     "a message that nobody took (R11)": """
         SELECT m.id FROM messages m JOIN cases c ON c.id = m.case_id JOIN leases l ON l.case_id = c.id

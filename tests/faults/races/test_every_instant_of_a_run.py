@@ -10,10 +10,12 @@ import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
 
 from bot.conduct import Conductor
-from casestore import cases, gates, leases
-from casestore.models import Case
+from casestore import cases, gates, leases, turns
+from casestore.models import Case, CaseId
 from casestore.scope import System
 from casestore.states import GateKind, GateState, LeaseKind, Verb
+from casestore.turns import Worker
+from casestore.tx import Tx
 from tests.faults.races.instant import Event, Instant, until_rest
 from tests.faults.races.soundness import faults
 from tests.loop.conftest import MakeRig
@@ -76,26 +78,38 @@ async def another_boot(rig: Rig) -> None:
     await rig.store.write(leases.void_earlier_boots, "boot-elsewhere")
 
 
+async def another_has_it(rig: Rig) -> None:
+    worker = replace(rig.desk.worker, holder="elsewhere", boot="boot-elsewhere")
+    await rig.store.write(begin_elsewhere, rig.clock.now(), (await newest(rig)).id, worker)
+
+
+def begin_elsewhere(tx: Tx, now: int, case_id: CaseId, worker: Worker) -> None:
+    """Another service takes the case, begins, and is not heard of again before its lease has run out."""
+    leases.void_earlier_boots(tx, worker.boot)
+    turns.begin(tx, now, case_id, worker)
+
+
 async def lose_the_thread(rig: Rig) -> None:
     await rig.channel.lose(THREAD)
 
 
 EVENTS: list[Event] = [
     write_in_it, take_over, resolve, close, sweep_days_later, approve, withdraw, second_engine,
-    another_boot, lose_the_thread,
+    another_boot, another_has_it, lose_the_thread,
 ]  # fmt: skip
 
 
 async def settle(rig: Rig) -> bool:
     """A person answers what waits for one: hands the case back, approves, says that an unknown call was made."""
     case = await newest(rig)
-    if (await rig.store.read(leases.of_case, case.id)).kind is LeaseKind.HUMAN:
+    lease = await rig.store.read(leases.of_case, case.id)
+    if lease.kind is LeaseKind.HUMAN:
         await rig.release(case)
         return True
     if (gate := await rig.open_gate(case)) is not None:
         await rig.decide(case, Verb.HAPPENED if gate.kind is GateKind.OUTCOME else Verb.APPROVE)
         return True
-    turn = await rig.store.read(leases.has_work, case.id)
+    turn = await rig.store.read(leases.has_work, case.id) or lease.kind is LeaseKind.RUN
     if turn and case.state not in cases.ENDED:  # it waits for a call that may still come back
         rig.clock.pass_by(HOUR)
     return turn

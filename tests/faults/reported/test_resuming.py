@@ -1,9 +1,12 @@
 """What others repeated, froze or mixed up when a turn went on, with the inputs as reported (docs/faults.md)."""
 
 from bot import gating
+from bot.settings import Settings
+from bot.settings.sections import Gates
 from casestore.deciding import Decision
 from casestore.states import Verb
 from channels.messages import Card
+from tests.loop.conftest import MakeRig
 from tests.loop.rig import THREAD, Rig
 from tests.loop.scripted import calls, returned, says, unpaired
 
@@ -53,8 +56,9 @@ async def test_three_gated_calls_and_a_free_one_the_free_one_runs_once_and_each_
     assert rig.posted()[-1] == "Done."
 
 
-async def test_somebody_who_may_not_decide_is_refused_in_the_same_words_on_every_surface(rig: Rig) -> None:
+async def test_somebody_who_may_not_decide_is_refused_in_the_same_words_on_every_surface(make_rig: MakeRig) -> None:
     """agentscope-ai/agentscope#2267: it is the store that refuses, and no adapter can forget to."""
+    rig = await make_rig(settings=Settings(gates=Gates(four_eyes=False)))  # so that nothing but the role forbids it
     rig.model.then(calls(("svc.restart", {"service": "a"})))
     case = await rig.say("Restart it", by="ben")
     await rig.work()
