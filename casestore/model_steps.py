@@ -32,7 +32,7 @@ class Usage:
 
 def start(tx: Tx, now: int, lease: Lease, run: Run, call: ModelCall) -> StepId:
     """Journal a model call before it is made. Raises `LeaseLost`."""
-    leases.guard(tx, now, lease, until=call.deadline)
+    leases.guard(tx, now, lease, of=run.case_id, until=call.deadline)
     step_id = tx.insert(
         """INSERT INTO steps (case_id, turn_id, run_id, seq, kind, state, tenant, started_at, deadline, request,
                               request_digest)

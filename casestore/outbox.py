@@ -63,9 +63,14 @@ def take_due(
 
 
 def mark_sent(tx: Tx, now: int, row: OutboxRow, platform_id: str | None, *, shown: str | None = None) -> None:
-    """It was said. A card's copy is remembered with what it shows, and edited at once if its gate has moved on."""
+    """It was said. A card's copy is remembered with what it shows, and edited at once if its gate has moved on.
+
+    A fact, so it is accepted while nothing else is on record. A row that was given up while it was being sent stays so,
+    as the trail says; what became of it on the platform is known all the same.
+    """
     tx.run(
-        "UPDATE outbox SET state = 'sent', sent_at = :now, platform_id = :platform_id, error = NULL WHERE id = :id",
+        """UPDATE outbox SET state = 'sent', sent_at = :now, platform_id = :platform_id, error = NULL
+           WHERE id = :id AND state IN ('due', 'sending', 'held')""",
         id=row.id, now=now, platform_id=platform_id,
     )  # fmt: skip
     if row.message_id is not None and platform_id is not None:

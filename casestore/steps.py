@@ -42,7 +42,7 @@ def start_tool(
     idempotency_key: str | None = None,
 ) -> None:  # fmt: skip
     """Journal a free call before it is made. The lease is stretched over its deadline (R14). Raises `LeaseLost`."""
-    leases.guard(tx, now, lease, until=deadline)
+    leases.guard(tx, now, lease, of=step.case_id, until=deadline)
     started = tx.run(
         """UPDATE steps SET state = 'started', run_id = :run_id, started_at = :now, deadline = :deadline,
                effect_key = :effect_key, idempotency_key = :idempotency_key WHERE id = :id AND state = 'waiting'""",

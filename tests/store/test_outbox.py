@@ -105,6 +105,17 @@ async def test_what_was_sent_is_neither_retried_nor_given_up(world: World, store
     )  # fmt: skip
 
 
+async def test_what_was_given_up_while_it_was_sent_stays_given_up_though_it_arrived(world: World, store: Store) -> None:
+    case = await world.case()
+    put = await store.write(outbox.put, world.now, case.id, HERE, OutboxKind.MESSAGE, body="hello")
+    (sending,) = await store.write(outbox.take_due, world.now, ALL, boot=BOOT, most=10)
+    await store.write(outbox.drop_for, world.now, HERE, "the thread is gone")
+    await store.write(outbox.mark_sent, world.now, sending, "m1")
+    row = await store.read(outbox.by_id, put)
+    assert (row.state, row.error, row.sent_at) == (OutboxState.DEAD, "the thread is gone", None)
+    assert "outbox.dead" in await world.trail_kinds(case.id)
+
+
 async def test_only_the_channels_that_are_connected_are_served(world: World, store: Store) -> None:
     case = await world.case()
     slack = await put(world, case, SLACK)
