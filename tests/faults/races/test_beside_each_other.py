@@ -44,7 +44,7 @@ async def test_two_engines_with_a_store_each_work_each_case_once(rig: Rig, elsew
     rig.model.then(*[says("Here.")] * CASES)
     found = [await rig.say("Help!", at=THREAD.model_copy(update={"thread": f"t{n}"})) for n in range(CASES)]
     worker = replace(rig.desk.worker, holder="engine elsewhere", boot="boot-elsewhere")
-    second = Conductor(elsewhere, replace(rig.desk, worker=worker), rig.model)
+    second = Conductor(elsewhere, replace(rig.desk, worker=worker), rig.model, rig.spool)
 
     ended = await asyncio.gather(*(engine.work(case.id) for case in found for engine in (rig.conductor, second)))
 

@@ -65,10 +65,7 @@ async def go_on(rig: Rig) -> Case:
         if gate is not None:
             happened = Verb.HAPPENED if rig.effects.count(gate.tool.rpartition(".")[2]) else Verb.RERUN
             await rig.decide(case, happened if gate.kind is GateKind.OUTCOME else Verb.APPROVE)
-        elif (
-            await rig.store.read(leases.has_work, case.id)
-            or await rig.store.read(outbox.next_due_at, ("memory",)) is not None
-        ):
+        elif await rig.store.read(leases.has_work, case.id) or (await rig.store.read(outbox.counts))["due"]:
             rig.clock.pass_by(HOUR)  # it waits for a call that may still come back, or to say something again
         else:
             return case

@@ -71,7 +71,7 @@ async def withdraw(rig: Rig) -> None:
 
 async def second_engine(rig: Rig) -> None:
     worker = replace(rig.desk.worker, holder="elsewhere", boot="boot-elsewhere")
-    await Conductor(rig.store, replace(rig.desk, worker=worker), rig.model).work((await newest(rig)).id)
+    await Conductor(rig.store, replace(rig.desk, worker=worker), rig.model, rig.spool).work((await newest(rig)).id)
 
 
 async def another_boot(rig: Rig) -> None:

@@ -16,6 +16,7 @@ import pytest
 from bot import gating, intake
 from bot.conduct import Conductor
 from bot.results import CallResult
+from bot.spool import Spool
 from casestore import gates, messages, runs, turns
 from casestore import steps as journal
 from casestore.db import Store
@@ -70,7 +71,7 @@ class Scene:
     async def second(self) -> None:
         """The other engine works the case."""
         desk = desk_of(self.effects, self.clock, "second", "")
-        await Conductor(self.store, desk, HeldModel("")).work(self.case.id)
+        await Conductor(self.store, desk, HeldModel(""), Spool(self.store.path)).work(self.case.id)
 
     async def step(self) -> Step:
         """The newest attempt of the call."""
