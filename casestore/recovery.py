@@ -67,14 +67,15 @@ def settle_unknown(tx: Tx, now: int, step: Step, *, happened: bool, result: str,
 
 def attempt_again(tx: Tx, step: Step) -> Step:
     """A further attempt beside one whose outcome is unknown, born waiting; the gate that allows it spends it."""
-    tx.run(
+    return tx.one(
+        Step,
         """INSERT INTO steps (case_id, turn_id, run_id, seq, kind, state, tenant, model_step, position, call_id, tool,
                               tool_version, tier, args)
-           SELECT case_id, turn_id, run_id, :seq, 'tool', 'waiting', tenant, model_step, position, call_id, tool,
-                  tool_version, tier, args FROM steps WHERE id = :id""",
-        id=step.id, seq=steps.next_seq(tx, step.turn_id),
+           SELECT case_id, turn_id, run_id, (SELECT max(n.seq) + 1 FROM steps n WHERE n.turn_id = steps.turn_id),
+                  'tool', 'waiting', tenant, model_step, position, call_id, tool, tool_version, tier, args
+           FROM steps WHERE id = :id RETURNING *""",
+        id=step.id,
     )  # fmt: skip
-    return tx.all(Step, "SELECT * FROM steps WHERE turn_id = :turn ORDER BY seq DESC LIMIT 1", turn=step.turn_id)[0]
 
 
 def attempt_before(tx: Tx, step: Step) -> Step | None:
