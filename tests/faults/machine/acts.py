@@ -62,7 +62,7 @@ class Acts(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """The end of a history."""
-        self.service.end()
+        self.service.shut()
         self._folder.cleanup()
         Acts.histories += 1
         for name, times in self.model.tally.items():
@@ -91,7 +91,7 @@ class Acts(RuleBasedStateMachine):
         self.model.tally[f"fault.{fault}"] += 1
         if alone:
             (value,) = self.service.together(broken)
-            assert isinstance(value, Broken | StoreUnavailable | LeaseLost | MoveRefused), value
+            assert isinstance(value, (Broken, StoreUnavailable, *REFUSED)), value
             assert self.service.read(everything) == before, "what failed is stored"
             self.look()
             return

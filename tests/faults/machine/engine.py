@@ -61,10 +61,10 @@ class Engine(People):
 
     # Beginning
 
-    @initialize(answer=ANSWER)
-    def something_is_under_way(self, answer: ModelResponse | None) -> None:
+    @initialize(answer=ANSWER, by=st.sampled_from(["ann", "kim"]))
+    def something_is_under_way(self, answer: ModelResponse | None, by: str) -> None:
         """Every history begins with a question, and a model that has answered it."""
-        self.do(*self.saying("ann", "t1", "m0", addressed=True))
+        self.do(*self.saying(by, "t1", "m0", addressed=True))
         self.begin_what_is_ready_now(answer)
 
     def beginning(self, case_id: int) -> tuple[Job, Any]:
@@ -177,7 +177,7 @@ class Engine(People):
     def forward(self, answers: list[ModelResponse | None], ends: list[str], verb: str) -> None:
         """Some of what would happen next if nothing came between: people answer, the engine works."""
         for answer in answers:
-            opened = next(self.picture.all("gates", state="open"), None)
+            before, opened = self.picture, next(self.picture.all("gates", state="open"), None)
             if self.service.hands:
                 self.go_on_with(self.service.hands[0], answer, ends)
             elif opened is not None and opened["expires_at"] > self.now:
@@ -188,6 +188,8 @@ class Engine(People):
                 self.release()
             else:
                 self.do(*self.saying("ann", "t1", f"m{len(self.model.said)}", addressed=True))
+            if len(ends) > 1 and list(self.picture.added(before, "gates")):
+                return  # somebody is asked: a good moment for anything else
 
     # More than once, since most of what happens is that things go on.
     goes_on = rule(answers=SOME, ends=ENDINGS, verb=ANSWERS)(forward)

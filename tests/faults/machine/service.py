@@ -1,18 +1,21 @@
-"""The real store on a real file, driven one transaction at a time; it can be killed, restarted, and made to fail."""
+"""The store's own commits on a real file, one at a time or in groups; it can be killed, restarted, and made to fail.
 
-import asyncio
-from collections.abc import Callable
+A connection set up like the store's writer, without its thread: a history has some hundred commits.
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Concatenate, Literal, ParamSpec, TypeVar
+from typing import Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from bot.desk import Desk, Prompt, Toolbox
 from bot.instruct import CallModel, RunCalls
 from bot.settings import Settings
 from casestore import leases, principals
-from casestore.db import Store
-from casestore.migrate import open_store
+from casestore.batch import Done, Job, Result, commit_together
+from casestore.connection import _configure as configure  # pyright: ignore[reportPrivateUsage] - the store's pragmas
 from casestore.models import Principal
 from casestore.states import Role
 from casestore.turns import Worker
@@ -77,7 +80,6 @@ class Service:
     def __post_init__(self) -> None:
         self.clock = ManualClock()
         self.toolbox = Toolbox(tools_of(Effects()), self.settings)
-        self._runner = asyncio.Runner()
         self._boots, self._nonces = count(1), count(1)
         self.people: dict[str, Principal] = {}
 
@@ -89,8 +91,8 @@ class Service:
         self.desk = Desk(
             settings=self.settings, clock=self.clock, toolbox=self.toolbox, prompt=prompt, worker=worker
         )  # fmt: skip
-        opening = open_store(self.path, lambda: f"n{next(self._nonces)}", serves=True)
-        self.store: Store = self._runner.run(opening)
+        self._conn = sqlite3.connect(f"{self.path.as_uri()}?mode=rw", uri=True, isolation_level=None)
+        configure(self._conn, readonly=False, busy_timeout_ms=1_000)
         if not self.people:
             self.people = self.write(_everybody, self.clock.now())
         self.write(leases.void_earlier_boots, self.boot)
@@ -109,12 +111,7 @@ class Service:
 
     def shut(self) -> None:
         """Close the file."""
-        self._runner.run(self.store.close())
-
-    def end(self) -> None:
-        """Close everything."""
-        self.shut()
-        self._runner.close()
+        self._conn.close()
 
     @property
     def now(self) -> int:
@@ -123,19 +120,28 @@ class Service:
 
     def write(self, fn: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """One transaction."""
-        return self._runner.run(self.store.write(fn, *args, **kwargs))
+        (result,) = self._commit([lambda tx: fn(tx, *args, **kwargs)])
+        if isinstance(result, Done):
+            return cast("T", result.value)
+        raise result.error
 
     def read(self, fn: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """One snapshot."""
-        return self._runner.run(self.store.read(fn, *args, **kwargs))
+        self._conn.execute("BEGIN")
+        try:
+            return fn(Tx(self._conn, self._nonce), *args, **kwargs)
+        finally:
+            self._conn.execute("ROLLBACK")
 
-    def together(self, *jobs: Callable[[Tx], object]) -> list[object]:
+    def together(self, *jobs: Job) -> list[object]:
         """Several transactions that share one commit; what each returned or raised."""
+        return [result.value if isinstance(result, Done) else result.error for result in self._commit(jobs)]
 
-        async def at_once() -> list[object]:
-            return list(await asyncio.gather(*(self.store.write(job) for job in jobs), return_exceptions=True))
+    def _commit(self, jobs: Sequence[Job]) -> list[Result]:
+        return commit_together(self._conn, self._nonce, jobs)
 
-        return self._runner.run(at_once())
+    def _nonce(self) -> str:
+        return f"n{next(self._nonces)}"
 
     def _let_go(self, *, stopped: bool) -> None:
         if stopped:

@@ -19,6 +19,7 @@ def check(picture: Picture, model: Model, now: int, ready: list[int]) -> None:
     assert all(count == 1 for count in addresses.values()), "R3: two cases in one thread"
     spent = Counter(step["gate_id"] for step in picture.all("steps") if step["gate_id"] is not None)
     assert all(count == 1 for count in spent.values()), "R9: spent twice"
+    stands(picture)
     once(picture, model)
     heard(picture, model)
     held_back(picture)
@@ -57,16 +58,28 @@ def parked(picture: Picture, case_id: int) -> None:
 
 
 def settled(picture: Picture, case_id: int) -> None:
-    """R7: once a turn is settled each of its calls has one result; one still in flight gets it with the next turn."""
+    """R7: once a turn is settled each of its calls has one result.
+
+    A call that was being made when somebody ended the case has it once the next turn begins.
+    """
     turns = sorted(picture.all("turns", case_id=case_id), key=lambda turn: turn["seq"])
     for turn, following in zip(turns, [*turns, None][1:], strict=True):
         if turn["state"] not in ("settled", "failed"):
             continue
         for attempts in calls_of(picture, turn["id"]).values():
             last = newest(attempts)
-            in_flight = last["state"] == "started" and (following is None or following["attempts"] == 0)
+            in_flight = last["state"] in ("started", "unknown") and (following is None or following["attempts"] == 0)
             assert last["result"] is not None or in_flight, "R7: a call without a result"
         assert turn["attempts"] <= 7, "R13"
+
+
+def stands(picture: Picture) -> None:
+    """R9: no approval outlives that a person took the case over, or that it ended."""
+    spent = {step["gate_id"] for step in picture.all("steps")}
+    for gate in picture.all("gates", state="approved", kind="approval"):
+        case = picture.one("cases", gate["case_id"])
+        over = case["waiting_on"] == "human" or case["state"] in ("closed", "cancelled")
+        assert gate["id"] in spent or not over, "R9: an approval stands that was not spent"
 
 
 def once(picture: Picture, model: Model) -> None:

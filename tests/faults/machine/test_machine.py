@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -12,7 +13,7 @@ EXAMPLES = int(os.environ.get("MACHINE_EXAMPLES", "0"))
 """How many histories `make machine` plays; 0 is the fast tier, whose histories are the same every time."""
 
 FAST = settings(
-    max_examples=40, stateful_step_count=40, derandomize=True, deadline=None, database=None,
+    max_examples=60, stateful_step_count=30, derandomize=True, deadline=None, database=None,
     report_multiple_bugs=False, phases=(Phase.generate, Phase.shrink),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )  # fmt: skip
@@ -21,6 +22,7 @@ SLOW = settings(
 )  # fmt: skip
 
 
+@pytest.mark.timeout(300)
 def test_every_rule_holds_after_every_step_of_any_history() -> None:
     run_state_machine_as_test(Fate, settings=SLOW if EXAMPLES else FAST)
     print(f"machine: {Acts.histories} histories, {Acts.commits} commits looked at, {dict(sorted(Acts.totals.items()))}")

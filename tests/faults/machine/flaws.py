@@ -1,0 +1,111 @@
+"""All is right but for one thing; and an answer is given just before something else happens."""
+
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+
+from casestore import holds, principals
+from casestore.models import PrincipalId
+from tests.conftest import HOUR
+from tests.faults.machine.engine import Engine
+from tests.faults.machine.people import NUMBER
+from tests.faults.machine.picture import Row
+from tests.loop.scripted import calls
+
+FLAWS = ("stale", "late", "own", "role", "tenant", "verb", "short", "revoked", "twice")
+NEXT = ("taken over", "resolve", "close", "frozen", "revoked", "kill", "stopped", "late")
+
+
+class Flaws(Engine):
+    """What most of a random history would miss."""
+
+    def opened(self) -> Row:
+        """The gate that is open."""
+        return next(self.picture.all("gates", state="open"))
+
+    def almost_right(self, flaw: str) -> None:
+        """Everything about an answer is as it has to be, but for one thing (R5, R6)."""
+        gate, who, digest = self.opened(), "lee", "right"
+        verb = "approve" if gate["kind"] != "outcome" else "rerun"
+        requester = self.picture.one("cases", gate["case_id"])["requester"]
+        if gate["kind"] == "consent":
+            who = self.picture.one("principals", requester)["name"]
+        match flaw:
+            case "stale" | "short":
+                digest = flaw
+            case "late":
+                self.service.clock.ms = max(self.now, gate["expires_at"])
+            case "own":
+                who = self.picture.one("principals", requester)["name"]
+            case "role":
+                who = "ben"
+            case "tenant":
+                who = "eve"
+            case "verb":
+                verb = "rerun" if gate["kind"] != "outcome" else "approve"
+            case "revoked":
+                self.leaves("lee")
+            case _:
+                self.do(*self.deciding(gate, who, verb, digest))
+                verb = "deny" if gate["kind"] != "outcome" else "happened"
+        self.do(*self.deciding(gate, who, verb, digest))
+
+    def an_answer_and_then(self, what: str) -> None:
+        """A gate is answered rightly, and before it is spent something else happens (R9)."""
+        gate = self.opened()
+        if what == "late":
+            self.service.clock.ms = gate["expires_at"] - 1
+        if gate["kind"] == "approval":
+            self.do(*self.deciding(gate, "lee", "approve", "right"))
+        else:
+            self.answer_rightly(gate, "approve")
+        match what:
+            case "taken over":
+                self.do(*self.taking(gate["case_id"], "root"))
+            case "resolve" | "close":
+                self.do(*self.ending(gate["case_id"], what))
+            case "frozen":
+                self.do(self.bound(holds.place, tool=None, reason="so", by=self.service.people["root"].id))
+            case "revoked":
+                self.leaves("lee")
+            case "late":
+                self.service.clock.pass_by(HOUR)
+            case _:
+                self.service.kill(stopped=what == "stopped")
+                self.look()
+        if gate["case_id"] in self.ready():
+            self.do(*self.beginning(gate["case_id"]))
+
+    @rule(flaw=st.sampled_from(FLAWS), number=NUMBER)
+    def asked_and_almost_right(self, flaw: str, number: int) -> None:
+        """Somebody is asked in a case, and the answer is right but for one thing."""
+        if self.ask(number):
+            self.almost_right(flaw)
+
+    @rule(what=st.sampled_from(NEXT), number=NUMBER)
+    def asked_answered_and_then(self, what: str, number: int) -> None:
+        """Somebody is asked in a case, answers, and something comes between."""
+        if self.ask(number):
+            self.an_answer_and_then(what)
+
+    answered = precondition(lambda self: any(self.picture.all("gates", state="open")))(
+        rule(flaw=st.sampled_from(FLAWS))(almost_right)
+    )
+    then = precondition(lambda self: any(self.picture.all("gates", state="open")))(
+        rule(what=st.sampled_from(NEXT))(an_answer_and_then)
+    )
+
+    def ask(self, number: int) -> bool:
+        """Bring it about that somebody is asked, if nothing is in the way."""
+        wanted = [("svc.restart", {"service": "nginx"}), ("wipe", {"place": "tmp"}), ("diary", {"of": "ann"})]
+        answer = calls(wanted[number % 3], wanted[number % 2])
+        if not any(self.picture.all("gates", state="open")):
+            if not self.service.hands and not self.ready():
+                self.do(*self.saying("ann", "t1", f"m{len(self.model.said)}", addressed=True))
+            self.forward([answer] * 2, ["ok", "ok"], "approve")
+        return any(self.picture.all("gates", state="open"))
+
+    def leaves(self, name: str) -> None:
+        """Somebody has left, if they had not before."""
+        if any(self.picture.all("principals", name=name, revoked_at=None)):
+            who, root = self.service.people[name].id, self.service.people["root"].id
+            self.do(self.bound(principals.revoke, PrincipalId(who), revoked_by=root))
