@@ -139,6 +139,8 @@ class Acts(RuleBasedStateMachine):
         """What a transaction of a run told it to do is what the hand does next."""
         if isinstance(value, CallModel | RunCalls):
             self.service.hands.append(Hand(boot, value))
+            if value.begun not in self.service.begun[-1:]:
+                self.service.begun.append(value.begun)
         else:
             assert value is None or isinstance(value, Ended | Lost | Exception)
 

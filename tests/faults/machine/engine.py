@@ -13,14 +13,17 @@ from bot.instruct import CallModel, Lost, RunCalls
 from bot.results import CallResult
 from casestore import asking, model_steps, spending, steps
 from casestore.asking import Policy
+from casestore.errors import LeaseLost
 from casestore.model_steps import ModelCall
 from casestore.models import CaseId, Gate, StepId
 from casestore.spending import NotSpent, Spent
 from casestore.states import OnExpiry, Role
+from casestore.turns import Begun
 from tests.conftest import HOUR, MINUTE, question_for
 from tests.faults.machine.acts import Job, response_of
-from tests.faults.machine.model import has_work, is_free
+from tests.faults.machine.model import has_work, holds, is_free
 from tests.faults.machine.people import NUMBER, People
+from tests.faults.machine.picture import Picture
 from tests.faults.machine.service import Hand
 from tests.loop.scripted import calls, says
 
@@ -209,48 +212,56 @@ class Engine(People):
         self.make(ghost)
         self.do(*self.recording(ghost, ends))
 
-    @precondition(lambda self: self.service.ghosts and not self.stands(self.service.ghosts[-1]))
-    @rule(number=NUMBER)
-    def ghost_acts(self, number: int) -> None:
-        """A holder whose time is over starts, asks or spends with the lease it had (R10)."""
-        begun = self.service.ghosts[-1].instruction.begun
-        waiting = [s for s in self.picture.all("steps", case_id=begun.case.id) if s["state"] in ("waiting", "unknown")]
-        row, gate = (
-            self.pick(waiting, number),
-            self.pick(list(self.picture.all("gates", case_id=begun.case.id)), number),
-        )
-        acts: list[Job] = [
-            self.bound(model_steps.start, begun.lease, begun.run, ModelCall("{}", "d", self.now + MINUTE))
-        ]
-        if row is not None:
-            step = self.service.read(steps.by_id, row["id"])
-            policy = Policy((Role.OPERATOR,), True, OnExpiry.TELL, self.now + HOUR)
-            acts.append(self.bound(steps.start_tool, begun.lease, begun.run.id, step, deadline=self.now + MINUTE))
-            acts.append(self.bound(asking.ask, begun.lease, begun.turn.id, question_for(step, policy)))
-        if gate is not None and gate["verb"] not in ("happened", "not_happened"):
-            acts.append(self.spending(begun, gate["id"], gate["tool_version"]))
-        before, case_id = self.picture, begun.case.id
-        self.do(acts[number % len(acts)], lambda value: self.stale(before, case_id, value))
+    def misuse_old_leases(self) -> None:
+        """Holders whose time is over start, ask and spend with the lease they had (R10)."""
+        for begun in [each for each in self.service.begun if not self.still(each)][-3:]:
+            case_id = begun.case.id
+            acts: list[Job] = [
+                self.bound(model_steps.start, begun.lease, begun.run, ModelCall("{}", "d", self.now + MINUTE))
+            ]
+            for row in list(self.picture.all("steps", case_id=case_id, kind="tool"))[-2:]:
+                step = self.service.read(steps.by_id, row["id"])
+                policy = Policy((Role.OPERATOR,), True, OnExpiry.TELL, self.now + HOUR)
+                acts.append(self.bound(steps.start_tool, begun.lease, begun.run.id, step, deadline=self.now + MINUTE))
+                acts.append(self.bound(asking.ask, begun.lease, begun.turn.id, question_for(step, policy)))
+            for gate in list(self.picture.all("gates", case_id=case_id))[-2:]:
+                if gate["kind"] != "outcome" or gate["verb"] == "rerun":
+                    acts.append(self.spending(begun, gate["id"], gate["tool_version"]))
+            for act in acts:
+                before = self.picture
+                self.do(act, partial(self.refused_as_stale, before, case_id))
 
-    @precondition(lambda self: self.held())
-    @rule(number=NUMBER)
-    def spend_what_may_not_be_spent(self, number: int) -> None:
-        """A run whose lease stands tries to spend a gate that is open, decided otherwise, void, or spent (R9)."""
-        hand = self.held()[0]
-        begun = hand.instruction.begun
-        spent = {step["gate_id"] for step in self.picture.all("steps")}
-        wrong = [
-            gate for gate in self.picture.all("gates", case_id=begun.case.id)
-            if (gate["state"] != "approved" or gate["id"] in spent) and gate["kind"] != "outcome"
-        ]  # fmt: skip
-        gate = self.pick(wrong, number)
-        if gate is None:
-            return
-        self.model.tally["spent wrongly"] += 1
-        self.do(
-            self.spending(begun, gate["id"], gate["tool_version"]),
-            lambda value: _refused(value),
-        )
+    def refused_as_stale(self, before: Picture, case_id: int, value: object) -> None:
+        """It was refused, and because of the lease."""
+        assert isinstance(value, LeaseLost), "R10"
+        self.stale(before, case_id, value)
+
+    def misuse_gates(self) -> None:
+        """A run whose lease stands spends gates that are open, decided otherwise, void or spent (R9)."""
+        for hand in self.held()[:1]:
+            begun = hand.instruction.begun
+            spent = {step["gate_id"] for step in self.picture.all("steps")}
+            for gate in list(self.picture.all("gates", case_id=begun.case.id))[-4:]:
+                if (gate["state"] != "approved" or gate["id"] in spent) and gate["kind"] != "outcome":
+                    self.model.tally["spent wrongly"] += 1
+                    self.do(self.spending(begun, gate["id"], gate["tool_version"]), _refused)
+
+    def misuse_results(self) -> None:
+        """Calls that have a result are given another one (R14)."""
+        for step in [s for s in self.picture.all("steps", kind="tool") if s["result"] is not None][-4:]:
+            other = results.ok("something else").stored()
+            self.do(self.bound(steps.finish_tool, StepId(step["id"]), ok=True, result=other), _not_taken)
+
+    @rule()
+    def misuse(self) -> None:
+        """All that no holder should try."""
+        self.misuse_old_leases()
+        self.misuse_gates()
+        self.misuse_results()
+
+    def still(self, begun: Begun) -> bool:
+        """Whether its lease stands."""
+        return holds(self.picture, self.now, begun.lease.case_id, begun.lease.fence)
 
     def held(self) -> list[Hand]:
         """Hands whose lease stands."""
@@ -260,6 +271,10 @@ class Engine(People):
         """An attempt to spend a gate."""
         gate = self.service.read(_gate, gate_id)
         return partial(_spend, self.now, begun, gate, version, self.now + MINUTE)
+
+
+def _not_taken(value: object) -> None:
+    assert value is False, "R14: a second result was taken"
 
 
 def _refused(value: object) -> None:

@@ -137,6 +137,7 @@ class Fate(Flaws):
         """R11, R13: whatever has happened, a service that runs, a quiet model and time bring every case to rest."""
         try:
             if self.whole:
+                self.misuse()
                 self.come_to_rest()
         finally:
             super().teardown()

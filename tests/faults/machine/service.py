@@ -18,7 +18,7 @@ from casestore.batch import Done, Job, Result, commit_together
 from casestore.connection import _configure as configure  # pyright: ignore[reportPrivateUsage] - the store's pragmas
 from casestore.models import Principal
 from casestore.states import Role
-from casestore.turns import Worker
+from casestore.turns import Begun, Worker
 from casestore.tx import Params, Tx
 from tests.loop import hands
 from tests.loop.effects import Effects, tools_of
@@ -74,6 +74,8 @@ class Service:
     settings: Settings = field(default_factory=Settings)
     hands: list[Hand] = field(default_factory=list[Hand])
     """What the running process would do next."""
+    begun: list[Begun] = field(default_factory=list[Begun])
+    """Every tenure there ever was."""
     ghosts: list[Hand] = field(default_factory=list[Hand])
     """What processes would do that were stopped past their lease and go on without knowing it."""
 
