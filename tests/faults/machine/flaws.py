@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
+from bot.instruct import RunCalls
 from casestore import holds, principals
 from casestore.models import PrincipalId
 from tests.conftest import HOUR
@@ -12,7 +13,7 @@ from tests.faults.machine.picture import Row
 from tests.loop.scripted import calls
 
 FLAWS = ("late", "revoked", "twice")
-NEXT = ("taken over", "resolve", "close", "frozen", "revoked", "kill", "stopped", "late")
+NEXT = ("taken over", "resolve", "close", "frozen", "revoked", "kill", "stopped", "late", "dies", "dies")
 
 
 class Flaws(Engine):
@@ -64,6 +65,8 @@ class Flaws(Engine):
                 self.leaves("lee")
             case "late":
                 self.service.clock.pass_by(HOUR)
+            case "dies":
+                self.dies_in_the_middle(gate["case_id"])
             case _:
                 self.service.kill(stopped=what == "stopped")
                 self.look()
@@ -98,6 +101,17 @@ class Flaws(Engine):
                 self.do(*self.saying("ann", "t1", f"m{len(self.model.said)}", addressed=True))
             self.forward([answer] * 2, ["ok", "ok"], "approve")
         return any(self.picture.all("gates", state="open"))
+
+    def dies_in_the_middle(self, case_id: int) -> None:
+        """What was approved is begun, made, and never told of; then its time is over (R14)."""
+        if case_id not in self.ready():
+            return
+        self.do(*self.beginning(case_id))
+        for hand in [each for each in self.service.hands if isinstance(each.instruction, RunCalls)][-1:]:
+            self.make(hand)
+            self.service.lose(hand, stopped=case_id % 2 == 0)
+            self.service.clock.ms = max(self.now, self.picture.one("leases", case_id)["until"] or 0)
+            self.look()
 
     def leaves(self, name: str) -> None:
         """Somebody has left, if they had not before."""
