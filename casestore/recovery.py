@@ -17,7 +17,11 @@ def recover(tx: Tx, now: int, turn_id: TurnId) -> int:
         if step.tool is None:
             model_steps.fail(tx, now, step.id, "interrupted")
         elif step.tier is Tier.READ_ONLY:
-            tx.run("UPDATE steps SET state = 'waiting', started_at = NULL, deadline = NULL WHERE id = :id", id=step.id)
+            tx.run(  # what it was let run by is to be spent anew, with all its checks (R9), or it would never run
+                """UPDATE steps SET state = 'waiting', started_at = NULL, deadline = NULL, gate_id = NULL
+                   WHERE id = :id""",
+                id=step.id,
+            )
         elif step.deadline is not None and step.deadline > now:
             wait_until = max(wait_until, step.deadline)
         else:

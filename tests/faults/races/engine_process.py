@@ -15,6 +15,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from bot.conduct import Conductor
 from bot.desk import Desk, Prompt, Toolbox
 from bot.settings import Settings
+from bot.spool import Spool
 from bot.tools.declare import Tool, declare
 from casestore.migrate import open_store
 from casestore.models import CaseId
@@ -87,7 +88,7 @@ async def main(db: str, effects: str, clock: str, boot: str, case: str, hold: st
     """Work the case until nothing is left to do in it."""
     store = await open_store(Path(db), lambda: os.urandom(8).hex(), serves=False)
     desk = desk_of(Path(effects), Path(clock), boot, hold)
-    ended = await Conductor(store, desk, HeldModel(hold)).work(CaseId(int(case)))
+    ended = await Conductor(store, desk, HeldModel(hold), Spool(Path(db))).work(CaseId(int(case)))
     await store.close()
     print(type(ended).__name__, flush=True)
 
