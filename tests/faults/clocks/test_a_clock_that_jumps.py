@@ -25,12 +25,12 @@ async def test_two_holders_never_have_a_case_wherever_the_clock_stands(world: Wo
         assert other.fence > begun.lease.fence
         for now in (world.now, world.now - WEEK, world.now + jump):
             with pytest.raises(LeaseLost):
-                await store.write(leases.guard, now, begun.lease)
+                await store.write(leases.guard, now, begun.lease, of=begun.case.id)
 
 
 async def test_a_clock_set_back_does_not_cut_a_lease_shorter(world: World, store: Store) -> None:
     begun = await world.begin()
-    await store.write(leases.guard, world.now - DAY, begun.lease)
+    await store.write(leases.guard, world.now - DAY, begun.lease, of=begun.case.id)
     assert await store.write(leases.holds, world.now + LEASE_TTL - 1, begun.lease)
 
 
