@@ -10,6 +10,9 @@ PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 # Passed through: `make run ARGS="--port 9000"`, `make pytest ARGS="-k gate"`, `make lock ARGS=--upgrade`.
 ARGS ?=
 
+# `make machine HISTORIES=5000` takes about five minutes for a thousand.
+HISTORIES ?= 500
+
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet
 
 # A stamp says: the lock of this name is installed here. The dev lock contains the runtime lock.
@@ -18,7 +21,7 @@ DEV     := $(VENV)/.installed-dev
 PLACE   := $(VENV)/.installed-in
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types contracts pytest disk format bench lock clean
+.PHONY: help run test lint types contracts pytest soak machine disk format bench lock clean
 
 # The scripts in .venv and its link to this tree hold absolute paths: after a move or a copy, install again; and
 # when the Python it was made with is gone, make it again.
@@ -49,6 +52,12 @@ pytest: $(DEV) ## the tests alone (ARGS= is passed to pytest)
 
 disk: $(DEV) ## every single write and sync of the store fails (about ten minutes; needs Linux and a C compiler)
 	$(PY) -m tests.faults.disk
+
+soak: $(DEV) ## kill the service at random moments, 1,000 times (ARGS="--kills 10000 --minutes 60 --seed 7")
+	$(PY) -m tests.faults.kills $(ARGS)
+
+machine: $(DEV) ## any history of the store, as many as HISTORIES= says (ARGS=--hypothesis-seed=7 plays the same again)
+	MACHINE_EXAMPLES=$(HISTORIES) $(PY) -m pytest -n 0 --timeout=0 -rP tests/faults/machine $(ARGS)
 
 format: $(DEV) ## put the code into the form that lint wants
 	$(PY) -m ruff check --fix .

@@ -17,6 +17,8 @@ from bot.desk import Desk, Prompt, Toolbox
 from bot.engine import Engine
 from bot.instruct import Ended, Lost
 from bot.settings import Settings
+from bot.spool import Spool
+from bot.standby import Standby
 from casestore import gates, principals
 from casestore.db import Store
 from casestore.deciding import Decision
@@ -37,8 +39,8 @@ CLOCK = SystemClock()
 class Watched(Conductor):
     """The conductor, which tells whoever waits for a case how its run ended."""
 
-    def __init__(self, store: Store, desk: Desk, model: Model) -> None:
-        super().__init__(store, desk, model)
+    def __init__(self, store: Store, desk: Desk, model: Model, spool: Spool) -> None:
+        super().__init__(store, desk, model, spool)
         self._waited: dict[CaseId, asyncio.Future[Ended]] = {}
 
     def wait_for(self, case_id: CaseId) -> "asyncio.Future[Ended]":
@@ -122,8 +124,9 @@ async def installed(db: Path) -> AsyncGenerator[Installation]:
     try:
         await store.write(_people, CLOCK.now())
         desk = _desk(settings)
-        conductor = Watched(store, desk, workload.ScriptedModel())
-        engine = Engine(store, desk, conductor)
+        model, spool = workload.ScriptedModel(), Spool(db)
+        conductor = Watched(store, desk, model, spool)
+        engine = Engine(store, desk, conductor, Standby(store, desk, model, {}, spool, None))
         running = asyncio.create_task(engine.run())
         installation = Installation(store, conductor, engine, settings)
         installation.turns.update(await store.read(_turns_so_far))

@@ -47,9 +47,11 @@ def respond(tx: Tx, now: int, desk: Desk, begun: Begun, step_id: StepId, respons
         tx, begun.case.id, begun.turn.id, kind="response", message=response.message, step_id=step_id,
         tokens=response.usage.output_tokens,
     )  # fmt: skip
-    model_steps.finish(tx, now, step_id, begun.run.id, response.usage, seq)
-    steps.bear(tx, begun.run, step_id, journal.of_response(desk, response.calls))
-    return advance(tx, now, desk, begun, response.text)
+    last = model_steps.finish(tx, now, step_id, begun.run.id, response.usage, seq)
+    born = steps.bear(tx, begun.run, step_id, journal.of_response(desk, response.calls))
+    if last is None or last.response_seq is None:  # it came twice, or had been given up: what is stored counts
+        return advance(tx, now, desk, begun)
+    return _work(tx, now, desk, begun, last, born, response.text)
 
 
 def no_response(
@@ -66,8 +68,9 @@ def no_response(
 
 def finished(tx: Tx, now: int, step_id: StepId, result: CallResult) -> None:
     """Record how one of several calls ended, as soon as it has: a fact, whoever holds the case by now."""
-    if steps.finish_tool(tx, now, step_id, ok=result.kind is ResultKind.OK, result=result.stored()):
-        turns.came_back(tx, steps.by_id(tx, step_id))
+    step = steps.finish_tool(tx, now, step_id, ok=result.kind is ResultKind.OK, result=result.stored())
+    if step is not None:
+        turns.came_back(tx, step)
         _no_longer_asked(tx, now, step_id)
 
 
@@ -113,18 +116,25 @@ def put_off(tx: Tx, now: int, desk: Desk, begun: Begun, why: str, error: str, *,
     return _next(tx, now, desk, begun, endings.put_off(tx, now, begun, why, until=until, error=error))
 
 
-def advance(tx: Tx, now: int, desk: Desk, begun: Begun, text: str | None = None) -> Instruction:
-    """What the stored state of the turn asks for now. `text`: that of the last response, if it is at hand."""
+def advance(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
+    """What the stored state of the turn asks for now."""
     last = model_steps.last_response(tx, begun.turn.id)
     if last is None or last.response_seq is None:
         return _call_model(tx, now, desk, begun)
-    words = _text_of(tx, last) if text is None else text
-    born = steps.of_response(tx, last.id)
+    return _work(tx, now, desk, begun, last, steps.of_response(tx, last.id), _text_of(tx, last))
+
+
+def _work(
+    tx: Tx, now: int, desk: Desk, begun: Begun, last: Step, born: Sequence[Step], words: str
+) -> Instruction:  # fmt: skip
+    """What the last response of a turn asks for: `born` are its calls, `words` its text."""
     if not born:
         return _final(tx, now, desk, begun, last, words)
     if last.finish_reason == "content_filter":  # what it was about to do is not done either
         endings.close_calls(tx, now, begun.turn.id, "the model refused")
         return _final(tx, now, desk, begun, last, words)
+    if all(step.result is not None for step in born):
+        return _all_have_results(tx, now, desk, begun, born, words)
     worked = calls.work(tx, now, desk, begun, born, because=words)
     if worked.to_run:
         return RunCalls(begun, worked.to_run)
@@ -172,14 +182,13 @@ def _final(tx: Tx, now: int, desk: Desk, begun: Begun, last: Step, words: str) -
             begun,
             endings.answer(tx, now, begun, sentence, outcome=Outcome.REFUSED, stop_reason="refused by the model"),
         )
-    before = [s for s in steps.of_turn(tx, begun.turn.id) if s.kind == "model" and s.response_seq is not None][:-1]
-    cut_before = bool(before) and before[-1].finish_reason == "length" and not steps.of_response(tx, before[-1].id)
+    before = model_steps.words_before(tx, last)
+    cut_before = before is not None and before.finish_reason == "length"
     if last.finish_reason == "length" and not cut_before:
         return _call_model(tx, now, desk, begun, note=CONTINUE_NOTE)
-    whole = _text_of(tx, before[-1]) + words if cut_before else words
+    whole = _text_of(tx, before) + words if before is not None and cut_before else words
     if not whole.strip():
-        asked_twice = bool(before) and not steps.of_response(tx, before[-1].id)
-        if asked_twice:
+        if before is not None:  # it was asked once more already
             return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, "the assistant had no answer"))
         return _call_model(tx, now, desk, begun, note=EMPTY_NOTE)
     cut = last.finish_reason == "length"
@@ -193,8 +202,8 @@ def _first(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
     if endings.too_many_attempts(desk, begun):
         why = f"it was attempted {begun.turn.attempts - 1} times without an answer"
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR))
-    if begun.turn.attempts == 1 and (earlier := turns.before(tx, begun.turn)) is not None:
-        endings.close_calls(tx, now, earlier, "the case was taken on before it came back", in_flight=True)
+    if begun.turn.attempts == 1 and begun.earlier is not None:
+        endings.close_calls(tx, now, begun.earlier, "the case was taken on before it came back", in_flight=True)
     runs.set_prompt(
         tx, begun.run.id,
         prompts.keep(tx, now, text=desk.prompt.text, tools=desk.prompt.tools, label=desk.prompt.label),

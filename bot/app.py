@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 from typing import TextIO
+
+from pydantic_ai.models import Model
 
 from bot import first_start, ids
 from bot.clock import Clock, SystemClock
@@ -19,7 +21,10 @@ from bot.playbook import PlaybookModel, load_playbooks
 from bot.receiver import Receiver
 from bot.schedule import Schedule
 from bot.settings import Settings
+from bot.spool import Spool
+from bot.standby import Standby
 from bot.toolkit import toolbox
+from bot.tools.declare import Tool
 from bot.watch import watch
 from casestore.db import Store
 from casestore.locks import ServiceLock
@@ -51,6 +56,7 @@ class Service:
     delivery: Delivery
     schedule: Schedule
     receiver: Receiver
+    standby: Standby
     channels: Mapping[str, Channel]
     zone: tzinfo | None
     api_token: str
@@ -60,12 +66,14 @@ class Service:
 
 @asynccontextmanager
 async def running(
-    settings: Settings, *, name: str, channels: Mapping[str, Channel] | None = None, clock: Clock | None = None
-) -> AsyncGenerator[Service]:
+    settings: Settings, *, name: str, channels: Mapping[str, Channel] | None = None, clock: Clock | None = None,
+    model: Model | None = None, tools: Sequence[Tool] = (),
+) -> AsyncGenerator[Service]:  # fmt: skip
     """Run the service on a file until the block is left. Raises `ServiceRunning` where another process serves it.
 
     `name` is what another process is told about who serves the file. A first start makes the file and what belongs
-    to it; a start on an existing file continues where it was.
+    to it; a start on an existing file continues where it was. `model` stands in for the one that the settings name,
+    and `tools` are there beside the bundled ones, under the same settings.
     """
     db = settings.service.db
     clock = clock or SystemClock()
@@ -74,7 +82,7 @@ async def running(
         stack.callback(service_lock.release)
         stack.push_async_callback(store.close)
         first = await store.write(first_start.principals_of_first_start, clock.now(), settings.service.tenant)
-        service = _assemble(settings, clock, store, dict(channels or {}), first=first)
+        service = _assemble(settings, clock, store, dict(channels or {}), model, tools, first=first)
         async with _at_work(service):
             yield service
 
@@ -102,27 +110,30 @@ async def _open(db: Path, name: str) -> tuple[ServiceLock, Store]:
 
 
 def _assemble(
-    settings: Settings, clock: Clock, store: Store, channels: dict[str, Channel], *, first: bool
+    settings: Settings, clock: Clock, store: Store, channels: dict[str, Channel], model: Model | None,
+    tools: Sequence[Tool], *, first: bool,
 ) -> Service:  # fmt: skip
     zone = settings.service.zone
-    box = toolbox(settings, first_start.caches(settings, settings.service.db), clock.now)
-    playbooks = load_playbooks(settings.playbooks.paths)
+    box = toolbox(settings, first_start.caches(settings, settings.service.db), clock.now, tools)
+    assistant = PlaybookModel(load_playbooks(settings.playbooks.paths)) if model is None else model
     boot = ids.boot_id()
     desk = Desk(
         settings=settings,
         clock=clock,
         toolbox=box,
-        prompt=Prompt(settings.model.name, PROMPT, box.schemas()),
+        prompt=Prompt(assistant.model_name, PROMPT, box.schemas()),
         worker=Worker(
             holder=f"engine {boot}",
             boot=boot,
             agent="casebound",
-            model=settings.model.name,
+            model=assistant.model_name,
             lease_ttl=settings.leases.ttl,
         ),
     )
-    conductor = Conductor(store, desk, PlaybookModel(playbooks))
-    engine = Engine(store, desk, conductor)
+    spool = Spool(settings.service.db)
+    standby = Standby(store, desk, assistant, channels, spool, zone)
+    conductor = Conductor(store, desk, assistant, spool)
+    engine = Engine(store, desk, conductor, standby)
     delivery = Delivery(store, clock, channels, boot, zone)
     return Service(
         settings=settings,
@@ -133,7 +144,8 @@ def _assemble(
         engine=engine,
         delivery=delivery,
         schedule=Schedule(store, clock, settings, engine, delivery, zone),
-        receiver=Receiver(store, clock, settings, delivery, zone, engine.wake),
+        receiver=Receiver(store, clock, settings, delivery, zone, engine.wake, standby),
+        standby=standby,
         channels=channels,
         zone=zone,
         api_token=first_start.api_token(settings, settings.service.db),
@@ -148,7 +160,8 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
     Whatever one of them does when it is started or stopped, what was started before it is stopped.
     """
     async with AsyncExitStack() as stack:
-        _go_on(stack, "watch", watch(service.store, service.engine, service.delivery))
+        _go_on(stack, "watch", watch(service.store, service.engine, service.delivery, service.standby))
+        stack.push_async_callback(service.standby.stop)
         _go_on(stack, "delivery", service.delivery.run())
         _go_on(stack, "engine", service.engine.run())
         stack.push_async_callback(service.engine.stop, _GRACE_S)

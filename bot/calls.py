@@ -90,8 +90,8 @@ class _Worker:
         except BadArguments as error:
             self._refuse(step, CallResult(ResultKind.INVALID, str(error)))
             return
-        asked = gates.of_step(self.tx, step.id, GateKind.APPROVAL)
-        consent = gates.of_step(self.tx, step.id, GateKind.CONSENT)
+        held = gates.of_call(self.tx, step.id)
+        asked, consent = held.get(GateKind.APPROVAL), held.get(GateKind.CONSENT)
         for gate in (consent, asked):
             if gate is not None and gate.state in (GateState.DENIED, GateState.EXPIRED, GateState.WITHDRAWN):
                 self._denied(step, gate)

@@ -7,22 +7,22 @@ import asyncio
 import logging
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestParameters
 
-from bot import advance, results, window
+from bot import advance, outside, window
 from bot.advance import Response
 from bot.desk import Desk
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.instruct import CallModel, Ended, Instruction, Lost, RunCalls, ToRun
-from bot.model import ask_model
+from bot.model import ask_model, usage_of
+from bot.outside import TimedOut
 from bot.results import CallResult
-from bot.tools.declare import BadArguments, ToolFailed
+from bot.spool import Came, Spool, Used
 from casestore.db import Store
-from casestore.model_steps import Usage
+from casestore.errors import StoreUnavailable
 from casestore.models import CaseId, StepId
 from channels.text import storable
 
@@ -31,18 +31,13 @@ log = logging.getLogger("casebound.conduct")
 _PUT_OFF_MS = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class TimedOut:
-    """A call that did not come back in time; nobody knows whether it did anything."""
-
-
 class Conductor:
     """Works cases for one engine."""
 
     def __init__(
-        self, store: Store, desk: Desk, model: Model, *, retry_after_s: Sequence[float] = (1.0, 4.0, 15.0)
+        self, store: Store, desk: Desk, model: Model, spool: Spool, *, retry_after_s: Sequence[float] = (1.0, 4.0, 15.0)
     ) -> None:
-        self._store, self._desk, self._model = store, desk, model
+        self._store, self._desk, self._model, self._spool = store, desk, model, spool
         self._retry_after_s = tuple(retry_after_s)
         self._reader = window.Reader()
         self._parameters = ModelRequestParameters(
@@ -89,8 +84,16 @@ class Conductor:
                 call = again
             else:
                 self.model_refused = None
-                response = _response(answered)
-                return await self._store.write(advance.respond, desk.now(), desk, begun, call.step_id, response)
+                return await self._record_response(call, _response(answered))
+
+    async def _record_response(self, call: CallModel, response: Response) -> Instruction:
+        desk, begun = self._desk, call.begun
+        try:
+            return await self._store.write(advance.respond, desk.now(), desk, begun, call.step_id, response)
+        except StoreUnavailable:  # what it used is a fact, however its answer is had in the end (R10, R15)
+            used = Used(step_id=call.step_id, run_id=begun.run.id, usage=response.usage, at=desk.now())
+            self._spool.keep(used)
+            raise
 
     async def _put_off(self, call: CallModel, error: str) -> Instruction:
         stopped = await self._no_response(call, error)
@@ -110,42 +113,36 @@ class Conductor:
     async def _run_calls(self, run: RunCalls) -> Instruction:
         """Make the calls at once; each result is recorded as soon as it is there, a single one with what follows."""
         if len(run.calls) == 1:
-            outcome = await _make(run.calls[0])
+            outcome = await outside.make(run.calls[0].tool, run.calls[0].args)
             return await self._go_on(run, [(run.calls[0].step_id, outcome)])
         made = await asyncio.gather(*(self._make_and_record(call) for call in run.calls))
         return await self._go_on(run, [one for one in made if isinstance(one[1], TimedOut)])
 
     async def _make_and_record(self, call: ToRun) -> tuple[StepId, CallResult | TimedOut]:
-        outcome = await _make(call)
+        outcome = await outside.make(call.tool, call.args)
         if isinstance(outcome, CallResult):
-            await self._store.write(advance.finished, self._desk.now(), call.step_id, outcome)
+            try:
+                await self._store.write(advance.finished, self._desk.now(), call.step_id, outcome)
+            except StoreUnavailable:
+                self._keep(call.step_id, outcome)
+                raise
         return call.step_id, outcome
+
+    def _keep(self, step_id: StepId, outcome: CallResult) -> None:
+        """It happened, and how it ended is known: nobody has to be asked once the store is back (R14, R15)."""
+        self._spool.keep(Came(step_id=step_id, result=outcome.stored(), at=self._desk.now()))
 
     async def _go_on(self, run: RunCalls, made: Sequence[tuple[StepId, CallResult | TimedOut]]) -> Instruction:
         results_in = [(step_id, outcome) for step_id, outcome in made if isinstance(outcome, CallResult)]
         unknown = [step_id for step_id, outcome in made if isinstance(outcome, TimedOut)]
-        return await self._store.write(
-            advance.all_finished, self._desk.now(), self._desk, run.begun, results_in, unknown
-        )
-
-
-async def _make(call: ToRun) -> CallResult | TimedOut:
-    """Make one call. Whatever it raises becomes its result; only running out of time leaves its outcome open (R14)."""
-    work = call.tool.call
-    if work is None:
-        raise RuntimeError(f"{call.tool.name} acts in the store; it is not called from outside")
-    try:
-        async with asyncio.timeout(call.tool.timeout_ms / 1000):
-            return results.ok(await work(call.args))
-    except TimeoutError:
-        if call.tool.tier == "read_only":
-            return results.failed(f"it did not come back within {call.tool.timeout_ms // 1000} seconds")
-        return TimedOut()
-    except (ToolFailed, BadArguments) as error:
-        return results.failed(str(error))
-    except Exception as error:
-        log.exception("tool.raised", extra={"fields": {"tool": call.tool.name, "step": call.step_id}})
-        return results.failed(f"it failed unexpectedly ({type(error).__name__})")
+        try:
+            return await self._store.write(
+                advance.all_finished, self._desk.now(), self._desk, run.begun, results_in, unknown
+            )
+        except StoreUnavailable:
+            for step_id, outcome in results_in:
+                self._keep(step_id, outcome)
+            raise
 
 
 def _response(answered: ModelResponse) -> Response:
@@ -158,26 +155,5 @@ def _response(answered: ModelResponse) -> Response:
         message=window.dump(answered),
         text=window.text_of(answered),
         calls=calls,
-        usage=Usage(
-            finish_reason=answered.finish_reason or ("tool_call" if calls else "stop"),
-            model_reported=answered.model_name,
-            provider_response_id=answered.provider_response_id,
-            input_tokens=answered.usage.input_tokens,
-            output_tokens=answered.usage.output_tokens,
-            cached_tokens=answered.usage.cache_read_tokens,
-            cost_usd=_cost(answered),
-        ),
+        usage=usage_of(answered),
     )
-
-
-def _cost(answered: ModelResponse) -> float:
-    """What the response cost in US dollars, as reported or by the list of prices; 0 where neither knows."""
-    usage = answered.usage
-    if usage.cost is not None:
-        return float(usage.cost)
-    if not answered.model_name or usage.input_tokens + usage.output_tokens == 0:
-        return 0.0
-    try:
-        return float(answered.cost().total_price)
-    except (LookupError, ValueError):  # no price for this model, or usage that the provider left out
-        return 0.0

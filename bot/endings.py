@@ -41,9 +41,9 @@ def handed_off(tx: Tx, calls: Sequence[Step]) -> str | None:
             if gate is None or gate.state not in (GateState.WITHDRAWN, GateState.VOID):  # a person has seen to it
                 return f"it is not known whether {step.tool} did what it was asked"
         if step.state is StepState.REFUSED:
-            for kind in (GateKind.CONSENT, GateKind.APPROVAL):
-                gate = gates.of_step(tx, step.id, kind)
-                if gate is not None and gate.state is GateState.EXPIRED and gate.on_expiry is OnExpiry.HANDOFF:
+            for kind, gate in gates.of_call(tx, step.id).items():
+                late = gate.state is GateState.EXPIRED and kind is not GateKind.OUTCOME
+                if late and gate.on_expiry is OnExpiry.HANDOFF:
                     return f"nobody decided on {gate.tool} in time"
     return None
 
@@ -84,8 +84,7 @@ def close_calls(tx: Tx, now: int, turn_id: TurnId, why: str, *, in_flight: bool 
 
     `in_flight`: also those that are being made, as far as anybody knows; only once they cannot come back any more.
     """
-    newest = {(step.model_step, step.position): step for step in steps.of_turn(tx, turn_id) if step.kind == "tool"}
-    for step in newest.values():
+    for step in steps.open_calls(tx, turn_id):
         match step.state:
             case StepState.WAITING:
                 steps.refuse(tx, now, None, step, results.not_asked(why).stored(), why=ResultKind.NOT_ASKED)

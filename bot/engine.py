@@ -7,6 +7,7 @@ from bot import endings
 from bot.conduct import Conductor
 from bot.desk import Desk
 from bot.instruct import Ended
+from bot.standby import Standby
 from casestore import cases, leases, messages, runs, turns
 from casestore.db import Store
 from casestore.errors import LeaseLost, StoreError, StoreUnavailable
@@ -23,9 +24,10 @@ _PUT_OFF_MS = 5_000
 class Engine:
     """Finds cases with work and conducts them. One per file: it runs in the process that holds `<db>.service`."""
 
-    def __init__(self, store: Store, desk: Desk, conductor: Conductor) -> None:
-        self._store, self._desk, self._conductor = store, desk, conductor
+    def __init__(self, store: Store, desk: Desk, conductor: Conductor, standby: Standby) -> None:
+        self._store, self._desk, self._conductor, self._standby = store, desk, conductor, standby
         self._tasks: dict[CaseId, asyncio.Task[None]] = {}
+        standby.worked = self._tasks.__contains__
         self._again: set[CaseId] = set()
         self._woken = asyncio.Event()
         self._stopping = False
@@ -103,9 +105,11 @@ class Engine:
 
     async def _work(self, case_id: CaseId) -> None:
         try:
-            ended = await self._conductor.work(case_id)
+            await self._standby.settle()
+            ended = None if self._standby.holds(case_id) else await self._conductor.work(case_id)
         except StoreUnavailable as error:
             log.warning("run.store_unavailable", extra={"fields": {"case": case_id, "error": str(error)}})
+            await self._standby.answer_case(case_id, error)
             await asyncio.sleep(_IDLE_S)  # it has work still, and would be started again at once
         except LeaseLost:
             log.info("run.lease_lost", extra={"fields": {"case": case_id}})

@@ -10,10 +10,11 @@ from pydantic_ai.exceptions import (
     ModelRequestRejectedError,
     UnexpectedModelBehavior,
 )
-from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelRefused, ModelUnavailable
+from casestore.model_steps import Usage
 
 _PASSES = frozenset({408, 409, 425, 429})
 
@@ -39,3 +40,30 @@ async def ask_model(
         raise ModelUnavailable(f"its answer could not be read ({type(error).__name__})") from None
     except ModelAPIError as error:
         raise ModelUnavailable(f"the provider could not be reached ({type(error).__name__})") from None
+
+
+def usage_of(answered: ModelResponse) -> Usage:
+    """What one response used, and how it ended."""
+    calls = any(isinstance(part, ToolCallPart) for part in answered.parts)
+    return Usage(
+        finish_reason=answered.finish_reason or ("tool_call" if calls else "stop"),
+        model_reported=answered.model_name,
+        provider_response_id=answered.provider_response_id,
+        input_tokens=answered.usage.input_tokens,
+        output_tokens=answered.usage.output_tokens,
+        cached_tokens=answered.usage.cache_read_tokens,
+        cost_usd=_cost(answered),
+    )
+
+
+def _cost(answered: ModelResponse) -> float:
+    """What the response cost in US dollars, as reported or by the list of prices; 0 where neither knows."""
+    usage = answered.usage
+    if usage.cost is not None:
+        return float(usage.cost)
+    if not answered.model_name or usage.input_tokens + usage.output_tokens == 0:
+        return 0.0
+    try:
+        return float(answered.cost().total_price)
+    except (LookupError, ValueError):  # no price for this model, or usage that the provider left out
+        return 0.0

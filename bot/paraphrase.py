@@ -2,13 +2,11 @@
 
 from casestore import cases, trail
 from casestore.canonical import decode
-from casestore.models import CaseId, TrailEntry
-from casestore.trail import content_of
+from casestore.models import CaseId
+from casestore.trail import Glimpse
 from casestore.tx import Tx
 
 _NEWEST = 40
-_UNTOLD = frozenset({"run.ended", "tool.started", "tool.finished"})
-"""Most of a trail, and nothing to say about one by one."""
 
 
 def of_case(tx: Tx, case_id: CaseId) -> str:
@@ -18,47 +16,53 @@ def of_case(tx: Tx, case_id: CaseId) -> str:
     sentences = [f"{case.label} was opened from {case.origin}: {case.title}."]
     if entries and entries[0].seq > 2:
         sentences.append(f"({entries[0].seq - 1} earlier entries are in the trail.)")
-    looked = [str(_meta(entry)["tool"]) for entry in entries if entry.kind == "tool.finished"]
+    looked = [_tool(entry) for entry in entries if entry.kind == "tool.finished"]
     if looked:
         sentences.append(f"Calls that ran: {', '.join(_counted(looked))}.")
     sentences += [sentence for entry in entries if (sentence := _sentence(entry))]
     return " ".join(sentences)
 
 
-def _sentence(entry: TrailEntry) -> str | None:
-    if entry.kind in _UNTOLD:
-        return None
-    meta, content = _meta(entry), content_of(entry)
-    reason = f" ({content['reason']})" if content.get("reason") else ""
+def _sentence(entry: Glimpse) -> str | None:
     match entry.kind:
         case "gate.asked":
-            return f"A person was asked: {content.get('statement', 'erased')}."
+            return f"A person was asked: {_content(entry).get('statement', 'erased')}."
         case "gate.approved" | "gate.denied":
-            return f"{_who(entry)} {'approved' if entry.kind == 'gate.approved' else 'denied'} it{reason}."
+            return f"{_who(entry)} {entry.kind.removeprefix('gate.')} it{_reason(entry)}."
         case "gate.expired":
             return "Nobody decided in time, which counts as a denial."
         case "gate.withdrawn":
-            return f"The question was withdrawn{reason}."
+            return f"The question was withdrawn{_reason(entry)}."
         case "gate.void":
-            return f"The approval was not used{reason}."
+            return f"The approval was not used{_reason(entry)}."
         case "tool.outcome_unknown":
-            return f"It is not known whether {meta.get('tool')} was done."
+            return f"It is not known whether {_tool(entry)} was done."
         case "lease.taken_over":
             return f"{_who(entry)} took the case over."
         case "lease.handed_back":
             return "The case was handed back to the assistant."
         case "case.resolved" | "case.closed" | "case.cancelled" | "case.reopened":
-            return f"The case was {entry.kind.removeprefix('case.')}{reason}."
+            return f"The case was {entry.kind.removeprefix('case.')}{_reason(entry)}."
         case _:
             return None
 
 
-def _who(entry: TrailEntry) -> str:
+def _who(entry: Glimpse) -> str:
     return entry.actor.removeprefix("principal:").partition("#")[0]
 
 
-def _meta(entry: TrailEntry) -> dict[str, object]:
-    return decode(entry.meta)
+def _tool(entry: Glimpse) -> str:
+    return str(decode(entry.meta)["tool"])
+
+
+def _reason(entry: Glimpse) -> str:
+    reason = _content(entry).get("reason")
+    return f" ({reason})" if reason else ""
+
+
+def _content(entry: Glimpse) -> dict[str, object]:
+    """Empty once erased."""
+    return {} if entry.content is None else decode(entry.content)
 
 
 def _counted(names: list[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from bot import gating, intake
 from bot.clock import Clock
@@ -13,14 +14,18 @@ from bot.settings import Settings
 from casestore import cases, gates, outbox, principals
 from casestore.db import Store
 from casestore.deciding import Decision
-from casestore.errors import NotFound
+from casestore.errors import NotFound, StoreUnavailable
 from casestore.models import CaseId, Gate
 from casestore.states import Verb
 from casestore.tx import Tx
 from channels.messages import Command, Gone, Inbound, Press
 
+if TYPE_CHECKING:
+    from bot.standby import Standby  # which needs the model layer; a command that only speaks does not
+
 log = logging.getLogger("casebound.receiver")
 
+_NOT_DECIDED = "That could not be recorded, so nothing is decided yet. Please press again in a minute."
 _STRANGER = "I do not know you, so I cannot do that for you. Ask an operator to bind your account."
 
 
@@ -35,24 +40,40 @@ class Receiver:
         delivery: Delivery,
         zone: tzinfo | None,
         wake: Callable[[CaseId], None],
+        standby: "Standby | None" = None,
     ) -> None:
+        """`standby` is the service's; without one, what cannot be stored raises `StoreUnavailable`."""
         self._store, self._clock, self._settings = store, clock, settings
-        self._delivery, self._zone, self._wake = delivery, zone, wake
+        self._delivery, self._zone, self._wake, self._standby = delivery, zone, wake, standby
 
     async def inbound(self, inbound: Inbound) -> None:
-        """Store a message; returns once that is durable."""
-        received = await self._store.write(intake.receive, self._clock.now(), inbound, self._settings, self._zone)
+        """Store a message; returns once that is durable, or it is in the spool (R15)."""
+        if self._standby is not None and len(self._standby.spool):  # what came before it is stored first
+            await self._standby.take(inbound)
+            return
+        try:
+            received = await self._store.write(intake.receive, self._clock.now(), inbound, self._settings, self._zone)
+        except StoreUnavailable as error:
+            if self._standby is None:
+                raise
+            await self._standby.take(inbound, error)
+            return
         match received:
             case intake.Ignored(why):
                 log.info("message.ignored", extra={"fields": {"address": str(inbound.address), "why": why}})
             case intake.Received(case_id, _, duplicate):
+                if self._standby is not None:
+                    self._standby.remember(inbound)
                 if not duplicate:
                     self._wake(case_id)
                     self._delivery.wake()
 
     async def press(self, press: Press) -> str:
         """Decide a gate by a button; the sentence is for the one who pressed."""
-        reply = await self._store.write(_press, self._clock.now(), press, self._zone)
+        try:
+            reply = await self._store.write(_press, self._clock.now(), press, self._zone)
+        except StoreUnavailable:  # a decision that is not stored is none (R5)
+            return _NOT_DECIDED
         if isinstance(reply, str):
             return reply
         self._wake(reply.gate.case_id)

@@ -1,7 +1,7 @@
 """The tools of an installation: case tools and host tools, with what the operator's settings say about each."""
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +13,16 @@ from bot.tools.declare import BadDeclaration, Tool
 from bot.tools.host import host_tools
 
 
-def toolbox(settings: Settings, caches: Mapping[str, Path], now: Callable[[], int]) -> Toolbox:
-    """Every tool by name. Raises `SettingsError` for a setting about a tool that is not there, or that cannot be."""
+def toolbox(
+    settings: Settings, caches: Mapping[str, Path], now: Callable[[], int], further: Sequence[Tool] = ()
+) -> Toolbox:
+    """Every tool by name, `further` ones beside the bundled.
+
+    Raises `SettingsError` for a setting about a tool that is not there, or that cannot be.
+    """
     try:
-        declared = {tool.name: tool for tool in (*case_tools(), *host_tools(caches, settings.host.log_dirs, now=now))}
+        bundled = (*case_tools(), *host_tools(caches, settings.host.log_dirs, now=now))
+        declared = {tool.name: tool for tool in (*bundled, *further)}
     except BadDeclaration as error:
         raise SettingsError(f"[host] {error}") from None
     for name in settings.tools:

@@ -1,10 +1,11 @@
-"""Noticing what other processes commit: a command beside the service decides a gate, and the service goes on."""
+"""Noticing what other processes commit, and that the store can be written again: then the service goes on."""
 
 import asyncio
 import logging
 
 from bot.delivery import Delivery
 from bot.engine import Engine
+from bot.standby import Standby
 from casestore.db import Store
 from casestore.errors import StoreError
 
@@ -13,12 +14,12 @@ log = logging.getLogger("casebound.watch")
 _EVERY_S = 0.4
 
 
-async def watch(store: Store, engine: Engine, delivery: Delivery) -> None:
-    """Until cancelled: wake engine and delivery within half a second of a foreign commit (design, section 4)."""
+async def watch(store: Store, engine: Engine, delivery: Delivery, standby: Standby) -> None:
+    """Until cancelled: wake engine and delivery within half a second of a foreign commit, or the store's return."""
     while True:
         await asyncio.sleep(_EVERY_S)
         try:
-            changed = await store.changed_elsewhere()
+            changed = await store.changed_elsewhere() | bool(await standby.settle())
         except StoreError as error:
             log.warning("watch.failed", extra={"fields": {"error": str(error)}})
             continue

@@ -64,7 +64,7 @@ def compose(tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int,
         transcript.append(tx, case_id, last.turn_id, kind="request", message=dump(ModelRequest(answered)))
         answered, note = [], None
     said = messages.not_in_view(tx, case_id)
-    parts = [*answered, *(_spoken(tx, message) for message in said)]
+    parts = [*answered, *(spoken(tx, message) for message in said)]
     if note is not None and last is not None and last.kind == "response":  # else it has been sent already
         parts.append(UserPromptPart(note))
     if not parts:
@@ -137,6 +137,19 @@ def text_of(response: ModelResponse) -> str:
     return "\n".join(part.content for part in response.parts if isinstance(part, TextPart) and part.content)
 
 
+def spoken(tx: Tx, message: Message) -> UserPromptPart:
+    """What somebody said, with who they are to the case; their words are data, whatever they say (R23)."""
+    if message.provenance in ("alert", "system"):
+        return spoken_by(str(message.provenance), message.text, message.at)
+    name = principals.get(tx, message.author).name if message.author is not None else "somebody"
+    return spoken_by(f"{name} ({message.provenance})", message.text, message.at)
+
+
+def spoken_by(who: str, text: str, at: int) -> UserPromptPart:
+    """The form in which the model is shown what somebody said; `at` in ms UTC."""
+    return UserPromptPart(f"{who}: {text}", timestamp=_at(at))
+
+
 def _returns(tx: Tx, last: TranscriptRow | None, result_characters: int) -> list[ToolReturnPart | UserPromptPart]:
     if last is None or last.kind != "response" or last.step_id is None:
         return []
@@ -154,16 +167,6 @@ def _return(step: Step, most: int) -> ToolReturnPart:
         timestamp=_at(step.finished_at or 0),
         outcome=result.outcome,
     )
-
-
-def _spoken(tx: Tx, message: Message) -> UserPromptPart:
-    """What somebody said, with who they are to the case; their words are data, whatever they say (R23)."""
-    if message.provenance in ("alert", "system"):
-        who = str(message.provenance)
-    else:
-        name = principals.get(tx, message.author).name if message.author is not None else "somebody"
-        who = f"{name} ({message.provenance})"
-    return UserPromptPart(f"{who}: {message.text}", timestamp=_at(message.at))
 
 
 def _at(ms: int) -> datetime:

@@ -50,7 +50,7 @@ def ask(tx: Tx, now: int, lease: Lease, turn_id: TurnId, question: Question) -> 
         raise BadRequest("A gate needs an expiry in the future.")
     if not policy.roles:
         raise BadRequest("A gate nobody may decide is not asked. Name at least one role in [gates] roles.")
-    leases.guard(tx, now, lease)
+    leases.guard(tx, now, lease, of=question.step.case_id)
     case = cases.by_id(tx, lease.case_id)
     if case.state is not CaseState.IN_PROGRESS:
         raise MoveRefused(f"{case.label} is {case.state}; nothing is asked in it.")

@@ -85,12 +85,11 @@ def latest_for(tx: Tx, tenant: str, dedup_key: str) -> Case | None:
     )  # fmt: skip
 
 
-def begin(tx: Tx, now: int, case: Case, *, actor: str) -> None:
+def begin(tx: Tx, now: int, case: Case, *, actor: str) -> Case:
     """A turn starts: the case is in progress and waits for nobody; a resolved one is reopened (R2)."""
     if case.state is CaseState.IN_PROGRESS and case.waiting_on is WaitingOn.NOBODY:
-        _touch(tx, now, case.id)
-        return
-    move(
+        return tx.one(Case, "UPDATE cases SET last_activity_at = :now WHERE id = :id RETURNING *", id=case.id, now=now)
+    return move(
         tx, now, case.id, to=CaseState.IN_PROGRESS, actor=actor,
         kind="case.reopened" if case.state is CaseState.RESOLVED else "case.in_progress",
         only_from=(CaseState.NEW, CaseState.IN_PROGRESS, CaseState.RESOLVED),
@@ -181,10 +180,6 @@ def resolved_before(tx: Tx, cutoff: int, most: int = 500) -> list[Case]:
 def counts(tx: Tx) -> dict[str, int]:
     """Cases by state, counted now (R2)."""
     return {state: tx.integer("SELECT count(*) FROM cases WHERE state = :state", state=state) for state in CaseState}
-
-
-def _touch(tx: Tx, now: int, case_id: CaseId) -> None:
-    tx.run("UPDATE cases SET last_activity_at = :now WHERE id = :id", id=case_id, now=now)
 
 
 def _padded(states: tuple[CaseState, ...]) -> dict[str, CaseState | None]:

@@ -61,7 +61,8 @@ class NotDecided:
 def decide(tx: Tx, now: int, scope: Scope, gate_id: GateId, who: Principal, decision: Decision) -> Decided | NotDecided:
     """The one function every surface decides with: one conditional UPDATE, first answer wins (R5).
 
-    A late answer is refused and writes the expiry, whether or not a sweep has run (R6).
+    A late answer is refused and writes the expiry, whether or not a sweep has run (R6). Four eyes are asked of whatever
+    lets an effect be made: an approval, and "run it again". Whether something happened is a fact that anybody may know.
     """
     gate = gates.get(tx, scope, gate_id)
     if decision.verb not in _VERBS[gate.kind] or len(decision.digest) < SHORTEST_DIGEST:
@@ -74,7 +75,8 @@ def decide(tx: Tx, now: int, scope: Scope, gate_id: GateId, who: Principal, deci
              AND substr(digest_shown, 1, length(:digest)) = :digest
              AND EXISTS (SELECT 1 FROM principals p JOIN gate_roles r ON r.gate_id = gates.id AND r.role = p.role
                          WHERE p.id = :who AND p.revoked_at IS NULL AND p.tenant = gates.tenant)
-             AND (four_eyes = 0 OR kind <> 'approval' OR (asked_for IS DISTINCT FROM :who AND NOT EXISTS (
+             AND (four_eyes = 0 OR (kind <> 'approval' AND :verb <> 'rerun')
+                  OR (asked_for IS DISTINCT FROM :who AND NOT EXISTS (
                     SELECT 1 FROM cases c WHERE c.id = gates.case_id AND c.requester = :who)))
              AND (kind <> 'consent' OR EXISTS (
                     SELECT 1 FROM cases c WHERE c.id = gates.case_id AND c.requester = :who))""",

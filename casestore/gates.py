@@ -129,6 +129,12 @@ def of_step(tx: Tx, step_id: StepId, kind: GateKind) -> Gate | None:
     )  # fmt: skip
 
 
+def of_call(tx: Tx, step_id: StepId) -> dict[GateKind, Gate]:
+    """The newest gate of each kind that was asked for a call."""
+    asked = tx.all(Gate, "SELECT * FROM gates WHERE step_id = :id ORDER BY id", id=step_id)
+    return {gate.kind: gate for gate in asked}
+
+
 def of_case(tx: Tx, case_id: CaseId) -> list[Gate]:
     """All gates of a case, oldest first."""
     return tx.all(Gate, "SELECT * FROM gates WHERE case_id = :id ORDER BY id", id=case_id)

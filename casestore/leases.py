@@ -43,9 +43,9 @@ def holds(tx: Tx, now: int, lease: Lease, *, until: int = 0) -> bool:
     )
 
 
-def guard(tx: Tx, now: int, lease: Lease, *, until: int = 0) -> None:
-    """Refuse an act whose lease is gone: raises `LeaseLost` (R10)."""
-    if not holds(tx, now, lease, until=until):
+def guard(tx: Tx, now: int, lease: Lease, *, of: CaseId, until: int = 0) -> None:
+    """Refuse an act in a case (`of`) whose lease is gone, or is another case's: raises `LeaseLost` (R10)."""
+    if of != lease.case_id or not holds(tx, now, lease, until=until):
         raise LeaseLost
 
 

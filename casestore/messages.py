@@ -57,14 +57,13 @@ def unread(tx: Tx, case_id: CaseId) -> list[Message]:
 
 def mark_read(tx: Tx, case_id: CaseId, turn_id: TurnId) -> list[Message]:
     """A turn takes all unread messages, in order (R11)."""
-    taken = unread(tx, case_id)
-    if taken:
-        tx.run(
-            """UPDATE messages SET turn_id = :turn_id
-               WHERE case_id = :case_id AND direction = 'in' AND turn_id IS NULL AND seq <= :last""",
-            case_id=case_id, turn_id=turn_id, last=taken[-1].seq,
-        )  # fmt: skip
-    return taken
+    taken = tx.all(
+        Message,
+        """UPDATE messages SET turn_id = :turn_id WHERE case_id = :case_id AND direction = 'in' AND turn_id IS NULL
+           RETURNING *""",
+        case_id=case_id, turn_id=turn_id,
+    )  # fmt: skip
+    return sorted(taken, key=lambda message: message.seq)
 
 
 def not_in_view(tx: Tx, case_id: CaseId) -> list[Message]:
@@ -113,14 +112,14 @@ def of_case(tx: Tx, scope: Scope, case_id: CaseId, *, after: int = 0, most: int 
 def _add(
     tx: Tx, now: int, case_id: CaseId, said: Said, direction: Direction, turn_id: TurnId | None
 ) -> Message:  # fmt: skip
-    seq = tx.integer("SELECT max(seq) FROM messages WHERE case_id = :case_id", case_id=case_id) + 1
     message = tx.one(
         Message,
         """INSERT INTO messages (case_id, seq, direction, provenance, author, author_account, body, address,
                                  platform_id, turn_id, at)
-           VALUES (:case_id, :seq, :direction, :provenance, :author, :author_account, :body, :address,
-                   :platform_id, :turn_id, :now) RETURNING *""",
-        case_id=case_id, seq=seq, direction=direction, provenance=said.provenance, author=said.author,
+           VALUES (:case_id, (SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE case_id = :case_id), :direction,
+                   :provenance, :author, :author_account, :body, :address, :platform_id, :turn_id, :now)
+           RETURNING *""",
+        case_id=case_id, direction=direction, provenance=said.provenance, author=said.author,
         author_account=said.author_account, body=encode(list(said.body)), address=said.address,
         platform_id=said.platform_id, turn_id=turn_id, now=now,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from casestore import leases, runs, steps
+from casestore import leases, runs
 from casestore.leases import Lease
 from casestore.models import Run, RunId, Step, StepId, TurnId
 from casestore.tx import Tx
@@ -32,42 +32,45 @@ class Usage:
 
 def start(tx: Tx, now: int, lease: Lease, run: Run, call: ModelCall) -> StepId:
     """Journal a model call before it is made. Raises `LeaseLost`."""
-    leases.guard(tx, now, lease, until=call.deadline)
+    leases.guard(tx, now, lease, of=run.case_id, until=call.deadline)
     step_id = tx.insert(
         """INSERT INTO steps (case_id, turn_id, run_id, seq, kind, state, tenant, started_at, deadline, request,
                               request_digest)
-           VALUES (:case_id, :turn_id, :run_id, :seq, 'model', 'started', :tenant, :now, :deadline, :request,
-                   :digest) RETURNING id""",
-        case_id=run.case_id, turn_id=run.turn_id, run_id=run.id, seq=steps.next_seq(tx, run.turn_id), tenant=run.tenant,
-        now=now, deadline=call.deadline, request=call.request, digest=call.digest,
+           VALUES (:case_id, :turn_id, :run_id, (SELECT coalesce(max(seq), 0) + 1 FROM steps WHERE turn_id = :turn_id),
+                   'model', 'started', :tenant, :now, :deadline, :request, :digest) RETURNING id""",
+        case_id=run.case_id, turn_id=run.turn_id, run_id=run.id, tenant=run.tenant, now=now,
+        deadline=call.deadline, request=call.request, digest=call.digest,
     )  # fmt: skip
     return StepId(step_id)
 
 
-def finish(tx: Tx, now: int, step_id: StepId, run_id: RunId, usage: Usage, response_seq: int | None) -> None:
+def finish(tx: Tx, now: int, step_id: StepId, run_id: RunId, usage: Usage, response_seq: int | None) -> Step | None:
     """Record a response and what it used, once. `response_seq` None: the lease was lost, the response was dropped.
 
+    The step as it is then; None where it had been recorded before.
     What it used is a fact (R10): it counts also where the next holder has given the call up, which then stays failed.
     """
-    finished = tx.run(
+    finished = tx.maybe(
+        Step,
         """UPDATE steps SET state = CASE state WHEN 'started' THEN :state ELSE state END,
                finished_at = coalesce(finished_at, :now), error = CASE state WHEN 'started' THEN :error ELSE error END,
                response_seq = CASE state WHEN 'started' THEN :response_seq END, finish_reason = :finish_reason,
                model_reported = :model_reported, provider_response_id = :provider_response_id,
                input_tokens = :input_tokens, output_tokens = :output_tokens, cached_tokens = :cached_tokens,
                cost_usd = :cost_usd
-           WHERE id = :id AND finish_reason IS NULL""",
+           WHERE id = :id AND finish_reason IS NULL RETURNING *""",
         id=step_id, now=now, response_seq=response_seq, state="failed" if response_seq is None else "finished",
         error="the lease was lost" if response_seq is None else None, finish_reason=usage.finish_reason,
         model_reported=usage.model_reported, provider_response_id=usage.provider_response_id,
         input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cached_tokens=usage.cached_tokens,
         cost_usd=usage.cost_usd,
     )  # fmt: skip
-    if finished:
+    if finished is not None:
         runs.add_usage(
             tx, run_id, model_reported=usage.model_reported, input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens, cached_tokens=usage.cached_tokens, cost_usd=usage.cost_usd,
         )  # fmt: skip
+    return finished
 
 
 def fail(tx: Tx, now: int, step_id: StepId, error: str) -> None:
@@ -86,3 +89,15 @@ def last_response(tx: Tx, turn_id: TurnId) -> Step | None:
            ORDER BY seq DESC LIMIT 1""",
         id=turn_id,
     )
+
+
+def words_before(tx: Tx, response: Step) -> Step | None:
+    """The response of the turn right before this one, if it was words alone, without calls."""
+    return tx.maybe(
+        Step,
+        """SELECT s.* FROM steps s WHERE s.id = (
+               SELECT max(id) FROM steps WHERE turn_id = :turn AND kind = 'model' AND response_seq IS NOT NULL
+                 AND id < :id)
+             AND NOT EXISTS (SELECT 1 FROM steps c WHERE c.turn_id = :turn AND c.model_step = s.id)""",
+        turn=response.turn_id, id=response.id,
+    )  # fmt: skip

@@ -1,5 +1,7 @@
 """The outbox: what must be said, put in with the change that caused it, delivered in order per address (R27, R28)."""
 
+from collections.abc import Sequence
+
 from casestore import trail
 from casestore.models import CardRow, CaseId, Gate, GateId, MessageId, OutboxId, OutboxRow, Step, TurnId
 from casestore.states import OutboxKind
@@ -60,22 +62,15 @@ def take_due(
     return [by_id(tx, row.id) for row in rows]
 
 
-def next_due_at(tx: Tx, channels: tuple[str, ...]) -> int | None:
-    """When the earliest delayed row becomes due; None where nothing waits."""
-    if not channels:
-        return None
-    places = ", ".join(f":c{n}" for n in range(len(channels)))
-    names = {f"c{n}": channel for n, channel in enumerate(channels)}
-    value = tx.value(
-        f"SELECT min(not_before) FROM outbox WHERE state = 'due' AND {PENDING} AND channel IN ({places})", **names
-    )
-    return None if value is None else int(str(value))
-
-
 def mark_sent(tx: Tx, now: int, row: OutboxRow, platform_id: str | None, *, shown: str | None = None) -> None:
-    """It was said. A card's copy is remembered with what it shows, and edited at once if its gate has moved on."""
+    """It was said. A card's copy is remembered with what it shows, and edited at once if its gate has moved on.
+
+    A fact, so it is accepted while nothing else is on record. A row that was given up while it was being sent stays so,
+    as the trail says; what became of it on the platform is known all the same.
+    """
     tx.run(
-        "UPDATE outbox SET state = 'sent', sent_at = :now, platform_id = :platform_id, error = NULL WHERE id = :id",
+        """UPDATE outbox SET state = 'sent', sent_at = :now, platform_id = :platform_id, error = NULL
+           WHERE id = :id AND state IN ('due', 'sending', 'held')""",
         id=row.id, now=now, platform_id=platform_id,
     )  # fmt: skip
     if row.message_id is not None and platform_id is not None:
@@ -90,6 +85,30 @@ def mark_sent(tx: Tx, now: int, row: OutboxRow, platform_id: str | None, *, show
     target = row.target or platform_id
     if target is not None:
         remember_card(tx, now, row.case_id, row.gate_id, row.address, target, shown)
+
+
+def sent_already(tx: Tx, now: int, row: OutboxRow, platform_id: str) -> None:
+    """It was said before it could be put here (R15)."""
+    tx.run("UPDATE outbox SET state = 'sending' WHERE id = :id AND state = 'due'", id=row.id)
+    mark_sent(tx, now, row, platform_id)
+
+
+def doubt(tx: Tx, row: OutboxRow) -> None:
+    """It may have been said before it was put here: it says so when it is sent (R27)."""
+    tx.run("UPDATE outbox SET possible_duplicate = 1 WHERE id = :id AND state = 'due'", id=row.id)
+
+
+def was_sent(tx: Tx, address: str, platform_ids: Sequence[str]) -> bool:
+    """Whether any of these platform messages is one of ours already."""
+    return any(
+        tx.value("SELECT 1 FROM outbox WHERE address = :a AND platform_id = :p", a=address, p=platform_id) is not None
+        for platform_id in platform_ids
+    )
+
+
+def of_message(tx: Tx, message_id: MessageId) -> list[OutboxRow]:
+    """The pieces of a message, in order, for every thread it goes to."""
+    return tx.all(OutboxRow, "SELECT * FROM outbox WHERE message_id = :id ORDER BY id", id=message_id)
 
 
 def remember_card(

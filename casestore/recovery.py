@@ -17,7 +17,11 @@ def recover(tx: Tx, now: int, turn_id: TurnId) -> int:
         if step.tool is None:
             model_steps.fail(tx, now, step.id, "interrupted")
         elif step.tier is Tier.READ_ONLY:
-            tx.run("UPDATE steps SET state = 'waiting', started_at = NULL, deadline = NULL WHERE id = :id", id=step.id)
+            tx.run(  # what it was let run by is to be spent anew, with all its checks (R9), or it would never run
+                """UPDATE steps SET state = 'waiting', started_at = NULL, deadline = NULL, gate_id = NULL
+                   WHERE id = :id""",
+                id=step.id,
+            )
         elif step.deadline is not None and step.deadline > now:
             wait_until = max(wait_until, step.deadline)
         else:
@@ -67,14 +71,15 @@ def settle_unknown(tx: Tx, now: int, step: Step, *, happened: bool, result: str,
 
 def attempt_again(tx: Tx, step: Step) -> Step:
     """A further attempt beside one whose outcome is unknown, born waiting; the gate that allows it spends it."""
-    tx.run(
+    return tx.one(
+        Step,
         """INSERT INTO steps (case_id, turn_id, run_id, seq, kind, state, tenant, model_step, position, call_id, tool,
                               tool_version, tier, args)
-           SELECT case_id, turn_id, run_id, :seq, 'tool', 'waiting', tenant, model_step, position, call_id, tool,
-                  tool_version, tier, args FROM steps WHERE id = :id""",
-        id=step.id, seq=steps.next_seq(tx, step.turn_id),
+           SELECT case_id, turn_id, run_id, (SELECT max(n.seq) + 1 FROM steps n WHERE n.turn_id = steps.turn_id),
+                  'tool', 'waiting', tenant, model_step, position, call_id, tool, tool_version, tier, args
+           FROM steps WHERE id = :id RETURNING *""",
+        id=step.id,
     )  # fmt: skip
-    return tx.all(Step, "SELECT * FROM steps WHERE turn_id = :turn ORDER BY seq DESC LIMIT 1", turn=step.turn_id)[0]
 
 
 def attempt_before(tx: Tx, step: Step) -> Step | None:

@@ -1,5 +1,7 @@
 """Runs: every tenure of a lease leaves exactly one record (R16)."""
 
+from typing import cast
+
 from casestore import trail
 from casestore.errors import NotFound
 from casestore.leases import Lease
@@ -31,18 +33,17 @@ def end(
 
     `escalated`: an operator has the case now, as after every hand-off and every limit.
     """
-    run = by_id(tx, run_id)
-    ended = tx.run(
+    ended = tx.tuples(
         """UPDATE runs SET ended_at = :now, outcome = :outcome, stop_reason = :stop_reason, error = :error,
                escalated = CASE WHEN :outcome IN ('handed_off', 'limit') THEN 1 ELSE :escalated END,
-               task_state = (SELECT task_state FROM cases WHERE id = :case_id)
-           WHERE id = :id AND ended_at IS NULL""",
-        id=run_id, case_id=run.case_id, now=now, outcome=outcome, stop_reason=stop_reason, error=error,
+               task_state = (SELECT task_state FROM cases c WHERE c.id = runs.case_id)
+           WHERE id = :id AND ended_at IS NULL RETURNING case_id, turn_id""",
+        id=run_id, now=now, outcome=outcome, stop_reason=stop_reason, error=error,
         escalated=int(escalated),
     )  # fmt: skip
-    if ended:
-        meta = {"run": run_id, "turn": run.turn_id, "outcome": outcome, "stop_reason": stop_reason}
-        trail.append(tx, run.case_id, now, "run.ended", "engine", meta)
+    for case_id, turn_id in cast("list[tuple[CaseId, TurnId]]", ended):
+        meta = {"run": run_id, "turn": turn_id, "outcome": outcome, "stop_reason": stop_reason}
+        trail.append(tx, case_id, now, "run.ended", "engine", meta)
     return bool(ended)
 
 

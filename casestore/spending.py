@@ -44,7 +44,7 @@ def spend(
     """
     if gate.kind is GateKind.OUTCOME and gate.verb is not Verb.RERUN:
         raise BadRequest("Only the answer 'run it again' lets an unknown call be made once more.")
-    leases.guard(tx, now, lease, until=deadline)
+    leases.guard(tx, now, lease, of=gate.case_id, until=deadline)
     if tx.value("SELECT 1 FROM steps WHERE gate_id = :id", id=gate.id) is not None:
         return NotSpent.VOID  # spent already; the unique index would say the same, and louder
     step = steps.by_id(tx, gate.step_id)

@@ -32,9 +32,7 @@ class Call:
 
 def bear(tx: Tx, run: Run, model_step: StepId, calls: Sequence[Call]) -> list[Step]:
     """The calls of a response are born waiting, in its order: nothing of a response is dropped (R7)."""
-    for call in calls:
-        _insert(tx, run, model_step, call)
-    return of_response(tx, model_step) if calls else []
+    return [_insert(tx, run, model_step, call) for call in calls]
 
 
 def start_tool(
@@ -42,7 +40,7 @@ def start_tool(
     idempotency_key: str | None = None,
 ) -> None:  # fmt: skip
     """Journal a free call before it is made. The lease is stretched over its deadline (R14). Raises `LeaseLost`."""
-    leases.guard(tx, now, lease, until=deadline)
+    leases.guard(tx, now, lease, of=step.case_id, until=deadline)
     started = tx.run(
         """UPDATE steps SET state = 'started', run_id = :run_id, started_at = :now, deadline = :deadline,
                effect_key = :effect_key, idempotency_key = :idempotency_key WHERE id = :id AND state = 'waiting'""",
@@ -55,21 +53,23 @@ def start_tool(
     tell(tx, now, step, "tool.started", {"step": step.id, "run": run_id})
 
 
-def finish_tool(tx: Tx, now: int, step_id: StepId, *, ok: bool, result: str) -> bool:
-    """A fact: this started step ended so. False where it already has a result, which then stays (R10, R14)."""
-    step = by_id(tx, step_id)
-    moved = tx.run(
+def finish_tool(tx: Tx, now: int, step_id: StepId, *, ok: bool, result: str) -> Step | None:
+    """A fact: this started step ended so. None where it already has a result, which then stays (R10, R14)."""
+    finished = tx.maybe(
+        Step,
         """UPDATE steps SET state = :state, finished_at = :now, result = :result
            WHERE id = :id AND result IS NULL AND (state = 'started' OR (state = 'unknown' AND NOT EXISTS (
                SELECT 1 FROM steps s WHERE s.model_step = steps.model_step AND s.position = steps.position
-                 AND s.id > steps.id)))""",
+                 AND s.id > steps.id)))
+           RETURNING *""",
         id=step_id, now=now, result=result, state="finished" if ok else "failed",
     )  # fmt: skip
-    kind = ("tool.finished" if ok else "tool.failed") if moved else "tool.late_result"
-    tell(tx, now, step, kind, {"step": step_id})
-    if moved:
-        outbox.refresh_card_of(tx, now, step)
-    return bool(moved)
+    if finished is None:
+        tell(tx, now, by_id(tx, step_id), "tool.late_result", {"step": step_id})
+        return None
+    tell(tx, now, finished, "tool.finished" if ok else "tool.failed", {"step": step_id})
+    outbox.refresh_card_of(tx, now, finished)
+    return finished
 
 
 def refuse(tx: Tx, now: int, run_id: RunId | None, step: Step, result: str, *, why: str) -> None:
@@ -111,6 +111,19 @@ def of_turn(tx: Tx, turn_id: TurnId) -> list[Step]:
     return tx.all(Step, "SELECT * FROM steps WHERE turn_id = :id ORDER BY seq", id=turn_id)
 
 
+def open_calls(tx: Tx, turn_id: TurnId) -> list[Step]:
+    """The calls of a turn whose newest attempt waits, is being made, or ended nobody knows how; in order."""
+    return tx.all(
+        Step,
+        """SELECT s.* FROM steps s WHERE s.turn_id = :id AND s.kind = 'tool'
+             AND s.state IN ('waiting', 'started', 'unknown') AND NOT EXISTS (
+               SELECT 1 FROM steps n WHERE n.turn_id = s.turn_id AND n.model_step = s.model_step
+                 AND n.position = s.position AND n.id > s.id)
+           ORDER BY s.seq""",
+        id=turn_id,
+    )
+
+
 def earlier_effect(tx: Tx, tenant: str, effect_key: str) -> Step | None:
     """The newest call with this key that was made or may have been: the same intent (design, section 7)."""
     return tx.maybe(
@@ -141,21 +154,18 @@ def failures_in_a_row(tx: Tx, turn_id: TurnId) -> int:
     return count
 
 
-def _insert(tx: Tx, run: Run, model_step: StepId, call: Call) -> None:
-    tx.run(
+def _insert(tx: Tx, run: Run, model_step: StepId, call: Call) -> Step:
+    return tx.one(
+        Step,
         """INSERT INTO steps (case_id, turn_id, run_id, seq, kind, state, tenant, model_step, position, call_id, tool,
                               tool_version, tier, args)
-           VALUES (:case_id, :turn_id, :run_id, :seq, 'tool', 'waiting', :tenant, :model_step, :position, :call_id,
-                   :tool, :tool_version, :tier, :args)""",
-        case_id=run.case_id, turn_id=run.turn_id, run_id=run.id, seq=next_seq(tx, run.turn_id), tenant=run.tenant,
-        model_step=model_step, position=call.position, call_id=call.call_id, tool=call.tool,
-        tool_version=call.tool_version, tier=call.tier, args=call.args,
+           VALUES (:case_id, :turn_id, :run_id, (SELECT coalesce(max(seq), 0) + 1 FROM steps WHERE turn_id = :turn_id),
+                   'tool', 'waiting', :tenant, :model_step, :position, :call_id, :tool, :tool_version, :tier, :args)
+           RETURNING *""",
+        case_id=run.case_id, turn_id=run.turn_id, run_id=run.id, tenant=run.tenant, model_step=model_step,
+        position=call.position, call_id=call.call_id, tool=call.tool, tool_version=call.tool_version, tier=call.tier,
+        args=call.args,
     )  # fmt: skip
-
-
-def next_seq(tx: Tx, turn_id: TurnId) -> int:
-    """The number of the next step of a turn."""
-    return tx.integer("SELECT max(seq) FROM steps WHERE turn_id = :id", id=turn_id) + 1
 
 
 def tell(tx: Tx, now: int, step: Step, kind: str, meta: dict[str, object]) -> None:

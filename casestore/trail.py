@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from casestore.canonical import decode, digest, encode
 from casestore.errors import NotFound
@@ -11,6 +11,8 @@ from casestore.scope import IN_SCOPE, Scope, parameters
 from casestore.tx import Tx
 
 GENESIS = "0" * 64
+ERASED = "trail.erased"
+"""The entry that says that the content of those before it, up to `upto`, was erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,16 @@ class Head:
 
     def __str__(self) -> str:
         return f"{self.seq}:{self.hash}"
+
+
+class Glimpse(NamedTuple):
+    """Of a `TrailEntry` what prose is made of. No `Row`, since each end of a run reads some dozen."""
+
+    seq: int
+    kind: str
+    actor: str
+    meta: str
+    content: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +70,18 @@ def append(
     return Head(seq, entry_hash)
 
 
+def erase(tx: Tx, case_id: CaseId, now: int, *, upto: int, actor: str) -> int:
+    """Erase the content of every entry up to `upto`, and say so in the trail, or `verify` finds it; how many (R26)."""
+    erased = tx.run(
+        """UPDATE trail SET content = NULL, nonce = NULL
+           WHERE case_id = :case_id AND seq <= :upto AND content IS NOT NULL""",
+        case_id=case_id, upto=upto,
+    )  # fmt: skip
+    if erased:
+        append(tx, case_id, now, ERASED, actor, {"upto": upto})
+    return erased
+
+
 def read(tx: Tx, scope: Scope, case_id: CaseId, *, after: int = 0, most: int = 1000) -> list[TrailEntry]:
     """The entries after `after`, oldest first."""
     return tx.all(
@@ -68,14 +92,13 @@ def read(tx: Tx, scope: Scope, case_id: CaseId, *, after: int = 0, most: int = 1
     )  # fmt: skip
 
 
-def newest(tx: Tx, case_id: CaseId, most: int) -> list[TrailEntry]:
+def newest(tx: Tx, case_id: CaseId, most: int) -> list[Glimpse]:
     """The last `most` entries, oldest first; its cost does not grow with the age of the case."""
-    rows = tx.all(
-        TrailEntry,
-        "SELECT * FROM trail WHERE case_id = :case_id ORDER BY seq DESC LIMIT :most",
+    rows = tx.tuples(
+        "SELECT seq, kind, actor, meta, content FROM trail WHERE case_id = :case_id ORDER BY seq DESC LIMIT :most",
         case_id=case_id, most=most,
     )  # fmt: skip
-    return rows[::-1]
+    return [Glimpse(*row) for row in cast("list[tuple[int, str, str, str, str | None]]", rows[::-1])]
 
 
 def head(tx: Tx, case_id: CaseId) -> Head:
@@ -87,6 +110,8 @@ def head(tx: Tx, case_id: CaseId) -> Head:
 def verify(tx: Tx, scope: Scope, case_id: CaseId, anchor: Head | None = None) -> Verification:
     """Recompute the chain: finds an edit, a gap, a reorder; with an `anchor` from outside also a cut or rewrite.
 
+    Content that is gone is a problem unless a later entry says that it was erased.
+
     Raises `NotFound` for a case outside the scope.
     """
     if tx.value(
@@ -94,7 +119,7 @@ def verify(tx: Tx, scope: Scope, case_id: CaseId, anchor: Head | None = None) ->
     ) is None:  # fmt: skip
         raise NotFound("No such case.")
     problems: list[str] = []
-    expected, prev_hash, erased = 1, GENESIS, 0
+    expected, prev_hash, gone, told = 1, GENESIS, list[int](), 0
     anchored = anchor is None or anchor.seq == 0
     for entry in tx.all(TrailEntry, "SELECT * FROM trail WHERE case_id = :case_id ORDER BY seq", case_id=case_id):
         if entry.seq != expected:
@@ -107,22 +132,32 @@ def verify(tx: Tx, scope: Scope, case_id: CaseId, anchor: Head | None = None) ->
         if recomputed != entry.hash:
             problems.append(f"entry {entry.seq} was changed")
         if entry.content is None or entry.nonce is None:
-            erased += 1
+            gone.append(entry.seq)
         elif digest("content", entry.nonce, entry.content) != entry.content_hash:
             problems.append(f"the content of entry {entry.seq} was changed")
         if anchor is not None and entry.seq == anchor.seq:
             anchored = entry.hash == anchor.hash
+        if entry.kind == ERASED:
+            told = max(told, min(_upto(entry), entry.seq - 1))
         expected, prev_hash = entry.seq + 1, entry.hash
+    problems += [
+        f"the content of entry {seq} is gone, and no entry says that it was erased" for seq in gone if seq > told
+    ]
     if expected == 1:
         problems.append("the trail is empty; a case's first entry says that it was opened")
     if not anchored:
         problems.append(f"the anchored entry {anchor} is not in the trail: its end was cut off or it was rewritten")
-    return Verification(expected - 1, erased, Head(expected - 1, prev_hash), tuple(problems))
+    return Verification(expected - 1, len(gone), Head(expected - 1, prev_hash), tuple(problems))
 
 
 def content_of(entry: TrailEntry) -> dict[str, object]:
     """The content of an entry, empty once erased."""
     return decode(entry.content) if entry.content is not None else {}
+
+
+def _upto(entry: TrailEntry) -> int:
+    upto = decode(entry.meta).get("upto")
+    return upto if isinstance(upto, int) else 0
 
 
 def _entry_hash(

@@ -20,13 +20,12 @@ def append(
     tokens: int = 0,
 ) -> int:  # fmt: skip
     """Append a model message (`kind`: request or response); its place in the case's transcript."""
-    seq = tx.integer("SELECT max(seq) FROM transcript WHERE case_id = :id", id=case_id) + 1
-    tx.run(
+    return tx.insert(
         """INSERT INTO transcript (case_id, seq, turn_id, step_id, kind, message, tokens)
-           VALUES (:case_id, :seq, :turn_id, :step_id, :kind, :message, :tokens)""",
-        case_id=case_id, seq=seq, turn_id=turn_id, step_id=step_id, kind=kind, message=message, tokens=tokens,
+           VALUES (:case_id, (SELECT coalesce(max(seq), 0) + 1 FROM transcript WHERE case_id = :case_id), :turn_id,
+                   :step_id, :kind, :message, :tokens) RETURNING seq""",
+        case_id=case_id, turn_id=turn_id, step_id=step_id, kind=kind, message=message, tokens=tokens,
     )  # fmt: skip
-    return seq
 
 
 def window(tx: Tx, case_id: CaseId, turn_id: TurnId, turns: int) -> list[Line]:

@@ -30,6 +30,8 @@ class Begun:
     run: Run
     taken: tuple[Message, ...]
     """The messages this run has just taken; those of earlier runs of the turn are in the transcript already."""
+    earlier: TurnId | None = None
+    """The turn before this one; None for the first."""
 
 
 def begin(tx: Tx, now: int, case_id: CaseId, worker: Worker) -> Begun | None:
@@ -41,7 +43,7 @@ def begin(tx: Tx, now: int, case_id: CaseId, worker: Worker) -> Begun | None:
     lease = leases.take(tx, now, case_id, holder=worker.holder, boot=worker.boot, ttl=worker.lease_ttl)
     if lease is None:
         return None
-    begun = begin_under(tx, now, lease, case, worker)
+    begun = _begin(tx, now, lease, case, turn, worker)
     if begun is None:
         leases.drop(tx, lease)
     return begun
@@ -49,7 +51,10 @@ def begin(tx: Tx, now: int, case_id: CaseId, worker: Worker) -> Begun | None:
 
 def begin_under(tx: Tx, now: int, lease: Lease, case: Case, worker: Worker) -> Begun | None:
     """The same for a holder that has the lease already: after settling it goes straight to the next turn."""
-    turn = unsettled(tx, case.id)
+    return _begin(tx, now, lease, case, unsettled(tx, case.id), worker)
+
+
+def _begin(tx: Tx, now: int, lease: Lease, case: Case, turn: Turn | None, worker: Worker) -> Begun | None:
     if turn is not None and turn.state is TurnState.PARKED:
         return None
     if turn is None:
@@ -58,20 +63,21 @@ def begin_under(tx: Tx, now: int, lease: Lease, case: Case, worker: Worker) -> B
             return None
         alert = all(message.provenance is Provenance.ALERT for message in unread)
         turn = queue(tx, now, case.id, Cause.ALERT if alert else Cause.MESSAGE)
-    in_flight = recovery.in_flight_until(tx, before(tx, turn))
+    earlier = before(tx, turn)
+    in_flight = recovery.in_flight_until(tx, earlier)
     if (wait_until := max(recovery.recover(tx, now, turn.id), in_flight, turn.not_before)) > now:
         tx.run("UPDATE turns SET not_before = :until WHERE id = :id", id=turn.id, until=wait_until)
         return None
     taken = messages.mark_read(tx, case.id, turn.id)
     if taken or case.state is not CaseState.RESOLVED:  # a run that resolved its case and crashed does not reopen it
-        cases.begin(tx, now, case, actor="engine")
-    tx.run(
-        "UPDATE turns SET state = 'running', attempts = attempts + 1, acts_for = :acts_for WHERE id = :id",
+        case = cases.begin(tx, now, case, actor="engine")
+    turn = tx.one(
+        Turn,
+        "UPDATE turns SET state = 'running', attempts = attempts + 1, acts_for = :acts_for WHERE id = :id RETURNING *",
         id=turn.id, acts_for=_acts_for(tx, case, turn.id),
     )  # fmt: skip
-    turn = by_id(tx, turn.id)
     run = runs.start(tx, now, lease, case, turn, agent=worker.agent, model=worker.model)
-    return Begun(lease, cases.by_id(tx, case.id), turn, run, tuple(taken))
+    return Begun(lease, case, turn, run, tuple(taken), earlier)
 
 
 def queue(tx: Tx, now: int, case_id: CaseId, cause: Cause) -> Turn:
@@ -122,22 +128,6 @@ def settle(tx: Tx, now: int, turn_id: TurnId, state: TurnState = TurnState.SETTL
     )  # fmt: skip
 
 
-def abandon(tx: Tx, now: int, case_id: CaseId, *, result: str, why: str) -> None:
-    """The case ends: its unsettled turn is settled, each call that still waits gets its one result (R7)."""
-    turn = unsettled(tx, case_id)
-    if turn is None:
-        return
-    refuse_waiting(tx, now, turn.id, result=result, why=why)
-    settle(tx, now, turn.id)
-
-
-def refuse_waiting(tx: Tx, now: int, turn_id: TurnId, *, result: str, why: str) -> None:
-    """Every call of the turn that still waits gets the same result."""
-    for step in steps.of_turn(tx, turn_id):
-        if step.state == "waiting":
-            steps.refuse(tx, now, None, step, result, why=why)
-
-
 def unsettled(tx: Tx, case_id: CaseId) -> Turn | None:
     """The one turn of a case that is queued, running or parked."""
     return tx.maybe(
@@ -146,6 +136,20 @@ def unsettled(tx: Tx, case_id: CaseId) -> Turn | None:
            AND beside IS NULL""",
         id=case_id,
     )
+
+
+def under_way(tx: Tx, case_id: CaseId) -> bool:
+    """Whether a turn stands in the middle: it is parked, or the model has asked for calls in it."""
+    turn = unsettled(tx, case_id)
+    return turn is not None and (
+        turn.state is TurnState.PARKED or any(step.tool is not None for step in steps.of_turn(tx, turn.id))
+    )
+
+
+def newest(tx: Tx, case_id: CaseId) -> TurnId | None:
+    """The last turn of a case, whatever became of it."""
+    found = tx.value("SELECT id FROM turns WHERE case_id = :id ORDER BY seq DESC LIMIT 1", id=case_id)
+    return None if found is None else TurnId(int(str(found)))
 
 
 def before(tx: Tx, turn: Turn) -> TurnId | None:

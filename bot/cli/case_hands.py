@@ -19,6 +19,7 @@ from casestore.states import CaseState
 from casestore.tx import Tx
 from channels.address import Address
 from channels.storable import storable
+from channels.text import style_for
 
 Thread = Annotated[str, typer.Argument(metavar="ADDRESS", help="Such as slack:T1/C2/1710.003.")]
 
@@ -94,6 +95,7 @@ def _bind(tx: Tx, now: int, as_: str, number: int, address: str) -> Case:
     by, case = _case(tx, as_, number, "bind a case")
     if case.state in (CaseState.CLOSED, CaseState.CANCELLED):
         raise Refused(f"{case.label} is {case.state}; nothing more is said in it.")
+    style_for(address.partition(":")[0])  # where this version says nothing, nobody would ever be heard
     bindings.bind(tx, now, case, address, actor=actor(by))
     return case
 

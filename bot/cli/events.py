@@ -56,6 +56,8 @@ def words(tx: Tx, entry: TrailEntry) -> str | None:
             return f"the approval of gate {meta.get('gate')} was not used{reason}"
         case "gate.extended":
             return f"{by} gave gate {meta.get('gate')} more time"
+        case "trail.erased":
+            return f"{by} erased the content of what is recorded before this"
         case "tool.finished" | "tool.failed" | "tool.late_result":
             return _ended(tx, meta, entry.kind)
         case "tool.refused":

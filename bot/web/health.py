@@ -50,7 +50,11 @@ async def metrics(service: Served, counters: Annotated[Metrics, Depends(metrics_
         counted = await service.store.read(numbers)
     except StoreError:
         counted = None
-    text = counters.text(counted, healthy=service.store.healthy, working=service.engine.working)
+    standby = service.standby
+    text = counters.text(
+        counted, healthy=service.store.healthy, working=service.engine.working, spooled=len(standby.spool),
+        answered_from_memory=standby.answered,
+    )  # fmt: skip
     return Response(text, media_type=CONTENT_TYPE_LATEST)
 
 
@@ -62,6 +66,7 @@ async def _parts(service: Service) -> dict[str, str | None]:
         "delivery": _task("delivery"),
         "schedule": None if service.schedule.ticking else "it has stopped; restart the service",
         "model": service.conductor.model_refused,
+        "standby": _standby(service),
     }
     for name, channel in service.channels.items():
         refused = service.delivery.refused.get(name)
@@ -83,6 +88,14 @@ async def _store(service: Service) -> str | None:
     except StoreError as error:
         return str(error)
     return None
+
+
+def _standby(service: Service) -> str | None:
+    """Whether the conversation goes on from memory (R15), and how much has still to be stored."""
+    waiting = len(service.standby.spool)
+    if service.standby.since is None and not waiting:
+        return None
+    return f"the store could not be written; {waiting} entries wait in the spool to be stored"
 
 
 def put_and_take(tx: Tx) -> None:

@@ -54,10 +54,13 @@ class Metrics:
         """One request was answered."""
         self._requests.labels(method if method in _METHODS else "other", route, str(status)).inc()
 
-    def text(self, counted: Numbers | None, *, healthy: bool, working: int) -> bytes:
+    def text(
+        self, counted: Numbers | None, *, healthy: bool, working: int, spooled: int, answered_from_memory: int
+    ) -> bytes:  # fmt: skip
         """The exposition; `counted` is None where the store could not be read."""
         registry = CollectorRegistry()
         registry.register(_Now(counted, healthy=healthy, working=working))
+        registry.register(_Standby(spooled, answered_from_memory))
         return generate_latest(registry) + generate_latest(self._registry)
 
 
@@ -80,6 +83,18 @@ class _Now(Collector):
         yield runs
         yield GaugeMetricFamily("casebound_runs_open", "Runs that have not ended.", counted.running)
         yield GaugeMetricFamily("casebound_alerts_firing", "Members of alert groups that fire.", counted.firing)
+
+
+class _Standby(Collector):
+    """The conversation while the store cannot be written (R15)."""
+
+    def __init__(self, spooled: int, answered: int) -> None:
+        self._spooled, self._answered = spooled, answered
+
+    def collect(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily("casebound_spooled", "What waits to be stored once the store is back.", self._spooled)
+        what = "Answers given while the store could not be written."
+        yield CounterMetricFamily("casebound_answered_from_memory", what, self._answered)
 
 
 def _by(name: str, what: str, label: str, counts: dict[str, int]) -> GaugeMetricFamily:

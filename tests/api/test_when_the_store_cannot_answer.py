@@ -8,12 +8,15 @@ from typing import cast
 
 import pytest
 
+from bot.spool import Used
 from casestore.locks import beside
+from casestore.models import RunId, StepId
 from casestore.tx import Tx
 from channels.errors import AuthFailed
 from channels.memory import MemoryChannel
 from tests.alerts.notifications import body, chairs
 from tests.api.rig import Json, Served, served, until
+from tests.conftest import USAGE
 
 
 async def test_everything_says_try_again_and_nothing_says_not_found(web: Served) -> None:
@@ -91,7 +94,7 @@ async def test_ready_is_when_every_part_is(web: Served) -> None:
         200,
         {
             "ready": True,
-            "parts": {name: {"ok": True} for name in ("store", "engine", "delivery", "schedule", "model")},
+            "parts": {name: {"ok": True} for name in ("store", "engine", "delivery", "schedule", "model", "standby")},
         },
     )
     assert (await web.anybody.head("/readyz")).status_code == 200
@@ -140,3 +143,20 @@ async def test_a_channel_that_is_not_connected_or_refuses_us_is_named(db: Path, 
         assert answer.status_code == 503
         why = answer.json()["parts"]["channel.memory"]["why"]
         assert ("invalid_auth" in why) if token_refused else (why == "it is not connected")
+
+
+async def test_what_waits_to_be_stored_is_shown_in_health_and_counted_until_it_is_stored(web: Served, db: Path) -> None:
+    """R15"""
+    web.service.schedule.stop()  # no checkpoint, which would empty what is full here
+    standby = web.service.standby
+    await web.post("/cases", {"text": "x" * 1_000_000}, status=201)
+    with no_file_grows_beyond(beside(db, "-wal").stat().st_size):
+        standby.spool.keep(Used(step_id=StepId(1), run_id=RunId(1), usage=USAGE, at=1))
+        standby.answered = 3
+        answer = await web.anybody.get("/readyz")
+        assert answer.json()["parts"]["standby"]["why"].startswith("the store could not be written; ")
+        numbers = await web.metrics()
+        assert numbers["casebound_spooled",] >= 1
+        assert numbers["casebound_answered_from_memory_total",] == 3
+    await standby.settle()
+    assert (await web.anybody.get("/readyz")).status_code == 200

@@ -9,7 +9,7 @@ from casestore.states import CaseState, LeaseKind, Origin, Provenance
 from tests.cli.command_line import Cli
 from tests.conftest import World
 
-THREAD = "slack:T1/C2/1710.003"
+THREAD = "memory:T1/C2/1710.003"
 
 
 async def _now(world: World, case: Case) -> Case:
@@ -115,6 +115,8 @@ async def test_a_case_is_bound_to_a_further_thread_and_lets_go_of_it(cli: Cli, w
     assert THREAD in await cli.done("case", "show", case.label)
     assert "bound to another case" in (await cli("case", "bind", other.label, THREAD)).line
     assert f"{other.label} is not bound to {THREAD}" in (await cli("case", "unbind", other.label, THREAD)).line
+    unknown = (await cli("case", "bind", case.label, "slak:T1/C2/1710.003")).line
+    assert 'No channel is called "slak". Use one of: ' in unknown
     assert "is not an address" in (await cli("case", "bind", case.label, "slack")).line
     await cli.done("case", "unbind", case.label, THREAD)
     assert await world.store.read(bindings.of_case, case.id) == []

@@ -14,6 +14,8 @@ from bot.engine import Engine
 from bot.gating import Reply
 from bot.receiver import Receiver
 from bot.settings import Settings
+from bot.spool import Spool
+from bot.standby import Standby
 from bot.tools.declare import Tool
 from casestore import bindings, cases, gates, leases, messages, outbox, runs, trail, turns
 from casestore.db import Store
@@ -84,10 +86,12 @@ class Rig:
         worker = Worker(f"engine {self.boot}", self.boot, "casebound", ASKED, self.settings.leases.ttl)
         prompt = Prompt("test", self.prompt, box.schemas())
         self.desk = Desk(settings=self.settings, clock=self.clock, toolbox=box, prompt=prompt, worker=worker)
-        self.conductor = Conductor(self.store, self.desk, self.model, retry_after_s=(0.0, 0.0))
-        self.engine = Engine(self.store, self.desk, self.conductor)
+        self.spool = Spool(self.db)
+        self.standby = Standby(self.store, self.desk, self.model, {"memory": self.channel}, self.spool, None)
+        self.conductor = Conductor(self.store, self.desk, self.model, self.spool, retry_after_s=(0.0, 0.0))
+        self.engine = Engine(self.store, self.desk, self.conductor, self.standby)
         self.delivery = Delivery(self.store, self.clock, {"memory": self.channel}, self.boot, None)
-        self.receiver = Receiver(self.store, self.clock, self.settings, self.delivery, None, self._wake)
+        self.receiver = Receiver(self.store, self.clock, self.settings, self.delivery, None, self._wake, self.standby)
         await self.store.write(leases.void_earlier_boots, self.boot)
         await self.channel.start(self.receiver)
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot import advance
 from bot.results import CallResult
 from casestore import cases, holds, messages
 from casestore.cases import Opening
@@ -10,7 +11,7 @@ from casestore.messages import Said, text_body
 from casestore.models import Case
 from casestore.states import GateKind, GateState, Origin, Provenance, Verb
 from casestore.tx import Tx
-from tests.loop.rig import Rig
+from tests.loop.rig import Killed, Rig
 from tests.loop.scripted import calls, returned, says
 
 DIARY = ("diary", {"of": "ann"})
@@ -61,6 +62,22 @@ async def test_without_consent_nothing_is_looked_at(rig: Rig) -> None:
 
     assert rig.effects.made == []
     assert returned(rig.model.sent[1]) == ["denied by ann"]
+
+
+async def test_what_the_requester_let_us_read_is_read_again_where_the_process_died_while_it_was_read(rig: Rig) -> None:
+    """R13: a read-only call that was started is run again, also one that somebody was asked for."""
+    case = await asked(rig)
+    await rig.decide(case, by="ann")
+    rig.die(before=advance.all_finished)
+    with pytest.raises(Killed):
+        await rig.conductor.work(case.id)
+    await rig.restart()
+
+    rig.model.then(says("You go to bed late."))
+    await rig.work()
+    assert rig.effects.made == ["diary ann", "diary ann"]
+    assert returned(rig.model.sent[-1]) == ["diary ann: done"]
+    assert [gate.state for gate in await rig.gates(case)] == [GateState.APPROVED]
 
 
 async def test_a_consent_that_was_made_use_of_stays_what_it_was_when_the_case_ends(rig: Rig) -> None:

@@ -128,6 +128,23 @@ async def test_with_four_eyes_neither_the_requester_nor_whom_it_acts_for_decides
     assert isinstance(await world.decide(asked.gate, world.people.operator), Decided)
 
 
+async def test_with_four_eyes_whoever_it_was_asked_for_says_what_happened_and_does_not_have_it_run_again(
+    world: World,
+) -> None:
+    """R5: "run it again" lets an effect be made, like an approval; whether it happened is a fact."""
+    rita = await add(world, "rita", Role.OPERATOR)
+    for verb in (Verb.HAPPENED, Verb.NOT_HAPPENED):
+        asked = await world.ask(await world.working(by=world.people.kim, case=await world.case(requester=rita)),
+                                kind=GateKind.OUTCOME)  # fmt: skip
+        for who in (rita, world.people.kim):
+            assert await world.decide(asked.gate, who, Verb.RERUN) == NotDecided(Because.OWN_REQUEST, asked.gate)
+        assert isinstance(await world.decide(asked.gate, rita, verb), Decided)
+    asked = await world.ask(await world.working(by=world.people.kim), kind=GateKind.OUTCOME)
+    assert isinstance(await world.decide(asked.gate, world.people.operator, Verb.RERUN), Decided)
+    asked = await world.ask(await world.working(by=world.people.kim), kind=GateKind.OUTCOME, four_eyes=False)
+    assert isinstance(await world.decide(asked.gate, world.people.kim, Verb.RERUN), Decided)
+
+
 async def test_without_four_eyes_an_operator_approves_what_was_asked_for_them(world: World) -> None:
     asked = await world.ask(await world.working(by=world.people.kim), four_eyes=False)
     assert isinstance(await world.decide(asked.gate, world.people.kim), Decided)

@@ -51,8 +51,8 @@ async def test_the_next_holder_has_a_higher_fence_and_the_earlier_one_is_told(wo
     second = await held(world, case.id, now=world.now + LEASE_TTL)
     assert second.fence > first.fence
     with pytest.raises(LeaseLost):
-        await store.write(leases.guard, world.now + LEASE_TTL, first)
-    await store.write(leases.guard, world.now + LEASE_TTL, second)
+        await store.write(leases.guard, world.now + LEASE_TTL, first, of=case.id)
+    await store.write(leases.guard, world.now + LEASE_TTL, second, of=case.id)
 
 
 async def test_a_lease_that_has_run_out_is_gone_though_nobody_took_it(world: World, store: Store) -> None:
@@ -60,7 +60,7 @@ async def test_a_lease_that_has_run_out_is_gone_though_nobody_took_it(world: Wor
     assert await holds(world, lease, world.now + LEASE_TTL - 1)
     assert not await holds(world, lease, world.now + 3 * LEASE_TTL)
     with pytest.raises(LeaseLost):
-        await store.write(leases.guard, world.now + 3 * LEASE_TTL, lease)
+        await store.write(leases.guard, world.now + 3 * LEASE_TTL, lease, of=lease.case_id)
 
 
 async def test_every_act_renews_the_lease(world: World) -> None:

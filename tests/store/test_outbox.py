@@ -63,7 +63,6 @@ async def test_what_has_to_wait_holds_back_those_behind_it_at_its_address_and_no
     await store.write(outbox.retry, sending[0], not_before=world.now + HOUR, error="rate limited")
     await store.write(outbox.mark_sent, world.now, sending[1], "m1")
     assert await take(world, now=world.now + HOUR - 1) == []
-    assert await store.read(outbox.next_due_at, ALL) == 0, "the second is due, and blocked"
     again = await take(world, now=world.now + HOUR)
     assert [(row.id, row.attempts, row.error) for row in again] == [(first, 2, "rate limited")]
     assert await state(world, other) is OutboxState.SENT
@@ -106,14 +105,23 @@ async def test_what_was_sent_is_neither_retried_nor_given_up(world: World, store
     )  # fmt: skip
 
 
+async def test_what_was_given_up_while_it_was_sent_stays_given_up_though_it_arrived(world: World, store: Store) -> None:
+    case = await world.case()
+    put = await store.write(outbox.put, world.now, case.id, HERE, OutboxKind.MESSAGE, body="hello")
+    (sending,) = await store.write(outbox.take_due, world.now, ALL, boot=BOOT, most=10)
+    await store.write(outbox.drop_for, world.now, HERE, "the thread is gone")
+    await store.write(outbox.mark_sent, world.now, sending, "m1")
+    row = await store.read(outbox.by_id, put)
+    assert (row.state, row.error, row.sent_at) == (OutboxState.DEAD, "the thread is gone", None)
+    assert "outbox.dead" in await world.trail_kinds(case.id)
+
+
 async def test_only_the_channels_that_are_connected_are_served(world: World, store: Store) -> None:
     case = await world.case()
     slack = await put(world, case, SLACK)
     here = await put(world, case, HERE)
     assert [row.id for row in await take(world, channels=("memory",))] == [here]
     assert await take(world, channels=()) == []
-    assert await store.read(outbox.next_due_at, ()) is None
-    assert await store.read(outbox.next_due_at, ("memory",)) is None
     assert [(row.id, row.channel) for row in await take(world)] == [(slack, "slack")]
 
 
@@ -139,7 +147,6 @@ async def test_what_was_ever_said_is_not_read_to_find_what_is_to_be_said(world: 
         costs.append(
             [
                 await effort(store, outbox.take_due, world.now, ALL, boot=BOOT, most=10),
-                await effort(store, outbox.next_due_at, ALL),
                 await effort(store, outbox.left_sending, BOOT, ALL),
             ]
         )

@@ -1,6 +1,7 @@
 """Acts carry the fence and a stale one is refused; facts are accepted by their own id, whoever holds the case (R10)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -68,6 +69,17 @@ async def test_an_act_under_a_lease_that_is_gone_is_refused_and_changes_nothing(
     before = await store.read(everything)
     with pytest.raises(LeaseLost):
         await store.write(act, now, held)
+    assert await store.read(everything) == before
+
+
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
+async def test_an_act_under_the_lease_of_another_case_is_refused_and_changes_nothing(
+    world: World, store: Store, act: Act
+) -> None:
+    held, other = await world.approved(), await world.working()
+    before = await store.read(everything)
+    with pytest.raises(LeaseLost):
+        await store.write(act, world.now, replace(held, begun=replace(held.begun, lease=other.lease)))
     assert await store.read(everything) == before
 
 

@@ -100,14 +100,16 @@ async def test_content_can_be_erased_once_and_the_chain_still_proves_the_order(w
     """R26"""
     case_id = await three_entries(world)
     anchor = await store.read(trail.head, case_id)
-    assert await store.write(Tx.run, ERASE) == 1
+    assert await store.write(trail.erase, case_id, world.now, upto=2, actor="kim") == 2
     verified = await store.read(trail.verify, System(), case_id, anchor)
-    assert (verified.entries, verified.erased, verified.problems) == (3, 1, ())
-    assert [trail.content_of(entry) for entry in await entries(store, case_id)][1:] == [{}, {"text": "t3"}]
+    assert (verified.entries, verified.erased, verified.problems) == (4, 2, ())
+    assert [trail.content_of(entry) for entry in await entries(store, case_id)][1:3] == [{}, {"text": "t3"}]
     with pytest.raises(ConstraintBroken, match="append-only"):
         await store.write(Tx.run, ERASE)
     await store.write(trail.append, case_id, world.now, "note.made", "kim")
     assert (await store.read(trail.verify, System(), case_id)).problems == ()
+    assert await store.write(trail.erase, case_id, world.now, upto=2, actor="kim") == 0
+    assert (await entries(store, case_id))[-1].kind == "note.made", "nothing was erased, so nothing is said"
 
 
 async def test_erased_content_cannot_be_guessed_from_its_hash(world: World, store: Store) -> None:

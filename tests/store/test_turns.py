@@ -10,7 +10,7 @@ from casestore.db import Store
 from casestore.errors import ConstraintBroken
 from casestore.messages import Said, text_body
 from casestore.models import Case, PrincipalId
-from casestore.states import CaseState, Cause, Origin, Outcome, Provenance, Role, StepState, Tier, TurnState, WaitingOn
+from casestore.states import CaseState, Cause, Origin, Outcome, Provenance, Role, Tier, TurnState, WaitingOn
 from casestore.turns import Begun
 from casestore.tx import Tx
 from tests.conftest import LEASE_TTL, MINUTE, RESTART, WORKER, World
@@ -148,25 +148,8 @@ async def test_a_turn_that_is_over_is_neither_requeued_nor_settled_again(
     assert await store.read(turns.by_id, begun.turn.id) == settled
 
 
-async def test_an_abandoned_turn_is_settled_and_each_call_that_waits_has_one_result(world: World, store: Store) -> None:
-    """R7"""
-    working = await world.working(*(replace(RESTART, position=n, call_id=f"call-{n}") for n in range(3)))
-    await store.write(
-        steps.start_tool, world.now, working.lease, working.run.id, working.step, deadline=world.now + MINUTE
-    )  # fmt: skip
-    await store.write(turns.abandon, world.now, working.case.id, result='{"kind":"not_asked"}', why="closed")
-    ended = await store.read(steps.of_response, working.model_step)
-    assert [(step.state, step.result) for step in ended] == [
-        (StepState.STARTED, None),
-        (StepState.REFUSED, '{"kind":"not_asked"}'),
-        (StepState.REFUSED, '{"kind":"not_asked"}'),
-    ]
-    assert (await store.read(turns.by_id, working.turn.id)).state is TurnState.SETTLED
-    assert await store.write(steps.finish_tool, world.now, working.step.id, ok=True, result="{}"), "a fact is a fact"
-
-
 @pytest.mark.parametrize("tier", list(Tier))
-async def test_the_next_turn_waits_for_a_call_of_an_abandoned_one_that_may_still_come_back(
+async def test_the_next_turn_waits_for_a_call_of_an_ended_one_that_may_still_come_back(
     world: World, store: Store, tier: Tier
 ) -> None:
     """R14: two calls with effects of one case are not under way at once; a read-only one is nobody's concern."""
@@ -174,7 +157,7 @@ async def test_the_next_turn_waits_for_a_call_of_an_abandoned_one_that_may_still
     await store.write(
         steps.start_tool, world.now, working.lease, working.run.id, working.step, deadline=world.now + MINUTE
     )  # fmt: skip
-    await store.write(turns.abandon, world.now, working.case.id, result="{}", why="resolved")
+    await store.write(turns.settle, world.now, working.turn.id)
     await store.write(leases.drop, working.lease)
     await world.say(working.case, "it is back")
     if tier is not Tier.READ_ONLY:

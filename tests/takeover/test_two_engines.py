@@ -14,7 +14,7 @@ from tests.loop.scripted import Held, ScriptedModel, Waits, calls, says, unpaire
 def another(rig: Rig, model: ScriptedModel) -> Conductor:
     """A second engine's conductor: another process, another boot, the same file."""
     worker = replace(rig.desk.worker, holder="engine elsewhere", boot="boot-elsewhere")
-    return Conductor(rig.store, replace(rig.desk, worker=worker), model)
+    return Conductor(rig.store, replace(rig.desk, worker=worker), model, rig.spool)
 
 
 def past_the_lease(rig: Rig) -> None:

@@ -1,0 +1,2 @@
+from tests.loop.conftest import make_rig as make_rig
+from tests.loop.conftest import rig as rig
