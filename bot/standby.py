@@ -97,23 +97,11 @@ class Standby:
 
     async def settle(self) -> list[CaseId]:
         """Store what can be stored by now; the cases there is work in. Raises `StoreUnavailable`."""
-        if not len(self.spool):
-            return []
-        async with self._settling:
-            for fact in list(self.spool.facts):
-                try:
-                    await self._store.write(absorb.fact, fact)
-                except StoreUnavailable:
-                    raise
-                except Exception:
-                    log.exception("standby.refused", extra={"fields": {"kind": fact.kind}})
-                    self.spool.set_aside([fact])
-                self.spool.drop_fact(fact)
-            found = [await self._settle(address) for address in list(self.spool.threads)]
-        if not len(self.spool) and self.since is not None:
+        found = await self._settle_all() if len(self.spool) else []
+        if self.since is not None and not len(self.spool) and self._store.healthy:
             log.warning("standby.over", extra={"fields": {"since": self.since, "answered": self.answered}})
             self.since = None
-        return [case_id for case_id in found if case_id is not None]
+        return found
 
     async def idle(self) -> None:
         """Wait until nothing is being answered."""
@@ -125,6 +113,20 @@ class Standby:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _settle_all(self) -> list[CaseId]:
+        async with self._settling:
+            for fact in list(self.spool.facts):
+                try:
+                    await self._store.write(absorb.fact, fact)
+                except StoreUnavailable:
+                    raise
+                except Exception:
+                    log.exception("standby.refused", extra={"fields": {"kind": fact.kind}})
+                    self.spool.set_aside([fact])
+                self.spool.drop_fact(fact)
+            found = [await self._settle(address) for address in list(self.spool.threads)]
+        return [case_id for case_id in found if case_id is not None]
 
     async def _settle(self, address: str) -> CaseId | None:
         if address in self._answering:

@@ -133,6 +133,7 @@ async def test_a_store_that_cannot_be_written_is_not_asked_again_and_again(
     rig: Rig, caplog: pytest.LogCaptureFixture
 ) -> None:
     case = await rig.say("Hello")
+    rig.model.then(says("Hello."))
     write, tried, failed = rig.store.write, 0, asyncio.Event()
 
     async def failing(fn: Callable[..., object], *args: object, **kwargs: object) -> object:
@@ -152,8 +153,9 @@ async def test_a_store_that_cannot_be_written_is_not_asked_again_and_again(
     await rig.engine.stop(0)
     await running
 
+    await rig.standby.idle()
     setattr(rig.store, "write", write)  # noqa: B010 - the disk is empty again
-    rig.model.then(says("Hello."))
+    await rig.standby.settle()
     await rig.work()
     assert await rig.texts(case) == ["Hello."]
 

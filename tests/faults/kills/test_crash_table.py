@@ -47,7 +47,8 @@ def test_without_a_stored_response_the_model_is_asked_again(installation: Instal
 
 def test_after_the_response_commit_it_is_not_asked_for_again(installation: Installation) -> None:
     installation.killed("after advance.respond", say(), REST)
-    assert (installation.model_calls, installation.outbox) == (["finished"], ["message due"])
+    assert installation.model_calls == ["finished"]
+    assert installation.outbox in (["message due"], ["message sending"])  # delivery is as quick as the kill
     installation.runs(REST)
     assert (installation.model_calls, installation.posted) == (["finished"], [AT_ONCE])
 

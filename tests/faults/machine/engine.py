@@ -274,7 +274,7 @@ class Engine(People):
 
 
 def _not_taken(value: object) -> None:
-    assert value is False, "R14: a second result was taken"
+    assert not value, "R14: a second result was taken"
 
 
 def _refused(value: object) -> None:
