@@ -56,7 +56,7 @@ disk: $(DEV) ## every single write and sync of the store fails (about ten minute
 soak: $(DEV) ## kill the service at random moments, 1,000 times (ARGS="--kills 10000 --minutes 60 --seed 7")
 	$(PY) -m tests.faults.kills $(ARGS)
 
-machine: $(DEV) ## any history of the store, as many as HISTORIES= says (ARGS=--hypothesis-seed=7 plays the same again)
+machine: $(DEV) ## any history of the store, as many as HISTORIES= says
 	MACHINE_EXAMPLES=$(HISTORIES) $(PY) -m pytest -n 0 --timeout=0 -rP tests/faults/machine $(ARGS)
 
 format: $(DEV) ## put the code into the form that lint wants

@@ -96,7 +96,10 @@ def steps(before: Picture, after: Picture, model: Model, now: int) -> None:
     """R7, R9, R14: one result, one start for each approval, nothing is run again by itself."""
     for was, step in after.changed(before, "steps"):
         if was is not None and was["state"] != step["state"]:
-            again = (was["state"], step["state"]) == ("started", "waiting") and step["tier"] == "read_only"
+            # one that only looks runs again, or is closed in the same breath where its turn has been tried too often
+            again = (
+                step["tier"] == "read_only" and was["state"] == "started" and step["state"] in ("waiting", "refused")
+            )
             assert again or (was["state"], step["state"]) in STEP, (was["state"], step["state"])
         if was is not None and was["result"] is not None:
             assert was["result"] == step["result"], "a call has two results"
