@@ -199,7 +199,7 @@ def _final(tx: Tx, now: int, desk: Desk, begun: Begun, last: Step, words: str) -
 
 
 def _first(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
-    if endings.too_many_attempts(desk, begun):
+    if endings.too_many_attempts(tx, desk, begun):
         why = f"it was attempted {begun.turn.attempts - 1} times without an answer"
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR))
     if begun.turn.attempts == 1 and begun.earlier is not None:

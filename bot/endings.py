@@ -130,6 +130,11 @@ def _end(
     return Ended(begun.run.id, outcome, more=leases.has_work(tx, begun.case.id), head=head)
 
 
-def too_many_attempts(desk: Desk, begun: Begun) -> bool:
-    """A turn that was attempted again and again without settling is for an operator (R13)."""
-    return begun.turn.attempts > desk.settings.limits.attempts
+def too_many_attempts(tx: Tx, desk: Desk, begun: Begun) -> bool:
+    """A turn that was attempted again and again without settling is for an operator (R13).
+
+    Where a call is in doubt it is attempted once more, since that asks a person what became of it (R14).
+    """
+    most = desk.settings.limits.attempts
+    in_doubt = any(step.state is StepState.UNKNOWN for step in steps.open_calls(tx, begun.turn.id))
+    return begun.turn.attempts > most + in_doubt

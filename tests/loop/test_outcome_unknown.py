@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from bot.settings import Settings
+from bot.settings.sections import Limits
 from casestore import gates, holds, principals
 from casestore.states import GateKind, GateState, Outcome, StepState, Verb
+from tests.loop.conftest import MakeRig
 from tests.loop.cut_off import NOTE, kinds, unknown
 from tests.loop.rig import HOUR, Rig, checked
 from tests.loop.scripted import calls, returned, says, unpaired
@@ -221,3 +224,14 @@ async def test_a_case_is_not_resolved_while_nobody_knows_whether_it_was_done(rig
 
     assert (await rig.gate(case)).kind is GateKind.OUTCOME
     assert (await rig.case(case)).state == "in_progress"
+
+
+async def test_a_call_in_doubt_is_asked_about_even_where_its_turn_has_been_tried_too_often(make_rig: MakeRig) -> None:
+    """R14 before R13: handed over with a doubt that nobody names, somebody would do it a second time."""
+    rig = await make_rig(settings=Settings(limits=Limits(attempts=1)))
+    case = await unknown(rig)
+    rig.model.then(says("Noted."))
+    await rig.decide(case, Verb.HAPPENED)
+    await rig.work()
+    assert rig.effects.made == ["note x"]
+    assert rig.posted()[-1] == "Noted."
