@@ -18,7 +18,6 @@ from casestore.models import (
     Episode,
     Gate,
     Message,
-    OutboxRow,
     Principal,
     Row,
     Run,
@@ -110,11 +109,6 @@ def verification_json(verification: Verification) -> Document:
 def episode_json(episode: Episode) -> Document:
     """One alert of a case's group."""
     return row_json(episode)
-
-
-def outbox_json(row: OutboxRow) -> Document:
-    """One thing to say on a channel, and whether it was said."""
-    return row_json(row)
 
 
 def principal_json(principal: Principal, accounts: Sequence[Account] | None = None) -> Document:

@@ -46,7 +46,7 @@ class Standby:
         self._channels, self.spool = channels, spool
         self._assistant = LookOnly(desk, model)
         self._reader = window.Reader()
-        self._known: dict[tuple[str, str, str], None] = {}
+        self._known: dict[tuple[str, str, str] | str, None] = {}
         self._answering: dict[str, CaseId | None] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._settling = asyncio.Lock()
@@ -58,10 +58,11 @@ class Standby:
         """How many answers were given from memory."""
 
     def remember(self, inbound: Inbound) -> None:
-        """Somebody whose message was stored: they are known even where nothing can be read any more."""
-        self._known.pop(inbound.account.identity, None)
-        self._known[inbound.account.identity] = None
-        if len(self._known) > _KNOWN_AT_MOST:
+        """A message that was stored: who and where is known even where nothing can be read any more."""
+        for what in (inbound.account.identity, str(inbound.address)):
+            self._known.pop(what, None)
+            self._known[what] = None
+        while len(self._known) > _KNOWN_AT_MOST:
             del self._known[next(iter(self._known))]
 
     async def take(self, inbound: Inbound, error: StoreUnavailable | None = None) -> None:
@@ -71,8 +72,10 @@ class Standby:
         try:
             admitted = await self._store.read(recall.admitted, inbound, self._desk.settings)
         except StoreError:
-            known = inbound.account.identity in self._known
-            admitted = recall.Admitted(None, spoken_to=inbound.addressed) if known else None
+            # nobody can look: a thread with a case may be a person's, an unknown account a stranger's (R12, R20).
+            # It is kept, and intake will judge it; but only what is certainly neither is answered now.
+            known = inbound.account.identity in self._known and str(inbound.address) not in self._known
+            admitted = recall.Admitted(None, spoken_to=inbound.addressed and known)
         if admitted is None or self.spool.has(inbound):  # the same one may have come twice while we read
             return
         self.spool.keep(Arrived(inbound=inbound, case_id=admitted.case_id, at=self._desk.now()))
@@ -179,6 +182,8 @@ class Standby:
             found = await self._store.read(recall.recalled, str(address), case_id, self._desk.settings)
             spoken = await self._store.read(recall.said, entries)
         except StoreError:
+            if case_id is not None or str(address) in self._known:
+                return False
             found, spoken = recall.Recalled(None, (), ()), recall.said_by_somebody(entries)
         if found is None:
             return False

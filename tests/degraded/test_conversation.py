@@ -7,6 +7,7 @@ import pytest
 from bot.settings import Settings
 from bot.settings.sections import Access
 from casestore import cases
+from casestore.errors import StoreUnavailable
 from casestore.models import Case
 from casestore.scope import System
 from casestore.states import Outcome, Provenance
@@ -430,3 +431,31 @@ async def test_an_entry_the_store_refuses_for_good_is_set_aside_and_keeps_nothin
     assert "standby.refused" in caplog.text
     assert not len(rig.spool)
     assert b"When do you open?" in spool_of(rig.db).with_name(f"{rig.db.name}.spool.refused").read_bytes()
+
+
+def nothing_can_be_read(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def failing(*_: object, **__: object) -> None:
+        raise StoreUnavailable("disk I/O error. Try again.")
+
+    monkeypatch.setattr(rig.store, "read", failing)
+
+
+async def test_where_nothing_can_be_read_only_a_new_thread_of_somebody_known_is_answered(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R12, R20: a thread with a case may be a person's, and nobody can look; a stranger stays one."""
+    await settled(rig)
+    rig.model.then(says("Welcome."))
+    async with full(rig.store):
+        with monkeypatch.context() as patched:
+            nothing_can_be_read(rig, patched)
+            await speak(rig, "And here?")
+            await speak(rig, "Hello?", at=OTHER)
+            await speak(rig, "Me too", by="ben", at=OTHER)
+            assert rig.posted() == ["Hello."]
+            assert rig.posted(OTHER) == ["Welcome."]
+            assert said(rig.model.sent[-1]) == ["somebody (requester): Hello?"]
+            rig.model.then(says("Here as well."), says("You too."))
+    await back(rig)
+    assert rig.posted() == ["Hello.", "Here as well."]
+    assert rig.posted(OTHER) == ["Welcome.", "You too."], "and what could not be answered is not lost"

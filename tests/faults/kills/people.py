@@ -42,7 +42,7 @@ class People:
         """An answer to a gate, or two that contradict each other at the same moment."""
         random = self._random
         if gate.kind == "outcome":
-            happened = self._counter.count(gate.key) > self._counted_before(gate.key)
+            happened = self._counter.count(gate.key) > self._counted_before(gate)
             verbs = [random.choice(["happened", "happened", "rerun"] if happened else ["not_happened", "rerun"])]
             verbs += ["rerun"] if race and verbs[0] != "rerun" else []
         else:
@@ -54,12 +54,13 @@ class People:
             for verb, who in zip(verbs, random.sample(["kim", "lee"], 2), strict=False)
         ]  # fmt: skip
 
-    def _counted_before(self, key: str) -> int:
-        """How many effects of a call there were when somebody last said "run it again": those are not in question."""
-        return max(
-            (int(str(asked.act["counted"])) for asked in self._decisions(key) if asked.act["verb"] == "rerun"),
-            default=0,
-        )  # fmt: skip
+    def _counted_before(self, gate: OpenGate) -> int:
+        """How many effects of a call there were when somebody last said "run it again": those are not in question.
+
+        One that was said to this very gate, which is still open, was not taken.
+        """
+        before = [asked.act for asked in self._decisions(gate.key) if asked.act["gate"] != gate.id]
+        return max((int(str(act["counted"])) for act in before if act["verb"] == "rerun"), default=0)
 
     def _decisions(self, key: str) -> list[Asked]:
         return [asked for asked in self._history.asked.values() if asked.kind == "decide" and asked.act["key"] == key]
