@@ -230,8 +230,10 @@ class Delivery:
 
     async def _settle(self, row: OutboxRow, why: str) -> None:
         """Ask the platform; where it cannot say, repeat the row once, marked as a possible duplicate."""
+        # the end of a process is no failure of the platform: what it left is not kept waiting for that
+        after_ms = None if row.boot == self._boot else 0
         if row.kind in (OutboxKind.EDIT, OutboxKind.DELETE):  # doing it again changes nothing
-            await self._retry(row, None, why)
+            await self._retry(row, after_ms, why)
             return
         try:
             async with asyncio.timeout(_PATIENCE_S):
@@ -248,7 +250,7 @@ class Delivery:
             await self._record(row, outbox.give_up, self._clock.now(), row, str(error))
         else:
             if found is None:
-                await self._retry(row, None, why)
+                await self._retry(row, after_ms, why)
             else:
                 await self._record(row, posting.found, self._clock.now(), row, found)
 

@@ -208,3 +208,15 @@ async def test_what_was_left_over_at_an_address_that_is_none_is_given_up(rig: Ri
 
 def _misplace(tx: Tx, outbox_id: OutboxId) -> None:
     tx.run("UPDATE outbox SET address = 'memory:nowhere' WHERE id = :id", id=outbox_id)
+
+
+async def test_what_many_killed_processes_left_is_said_at_once_by_the_next(rig: Rig) -> None:
+    """Seven kills are no seven failures of the platform: those behind it would wait for minutes."""
+    case = await saying(rig, "one", "two")
+    for _ in range(7):
+        await rig.store.write(outbox.take_due, rig.clock.now(), ("memory",), boot=rig.boot, most=9)
+        await rig.restart()
+        await rig.delivery.reconcile()
+    await rig.deliver()
+    assert rig.posted() == ["one", "two"]
+    assert await states(rig, case) == ["sent", "sent"]
