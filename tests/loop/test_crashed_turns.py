@@ -1,9 +1,9 @@
 """Turns that were killed half way, once or again and again (R13)."""
 
 from casestore.models import Case
-from casestore.states import Outcome
+from casestore.states import GateKind, Outcome, Verb
 from tests.loop.rig import Rig
-from tests.loop.scripted import Held, Waits, calls, returned, said, says, unpaired
+from tests.loop.scripted import Held, Waits, calls, said, says, unpaired
 
 LOOK = ("look", {"at": "/"})
 NOTE = ("note", {"text": "x"})
@@ -67,7 +67,7 @@ async def test_a_turn_that_is_killed_again_and_again_is_handed_to_an_operator(ri
     ]  # fmt: skip
 
 
-async def test_a_turn_given_up_with_a_call_of_unknown_outcome_leaves_no_call_without_a_result(rig: Rig) -> None:
+async def test_a_turn_tried_too_often_with_a_call_in_doubt_asks_about_it_and_goes_on(rig: Rig) -> None:
     case = await rig.say("Note it")
     for _ in range(4):
         held = Held()
@@ -79,14 +79,15 @@ async def test_a_turn_given_up_with_a_call_of_unknown_outcome_leaves_no_call_wit
     await rig.open()
     rig.clock.pass_by(40_000)
     await rig.work()
-    assert (await rig.runs(case))[-1].outcome is Outcome.ERROR
+    assert (await rig.runs(case))[-1].outcome is Outcome.PARKED
+    assert (await rig.gate(case)).kind is GateKind.OUTCOME
 
-    rig.model.then(says("I do not know whether it was noted."))
-    await rig.say("Is it noted?")
+    await rig.decide(case, Verb.HAPPENED)
+    await rig.work()
+    rig.model.then(says("It was noted."))
+    await rig.decide(case, Verb.DENY)
     await rig.work()
 
-    assert rig.posted()[-1] == "I do not know whether it was noted."
+    assert rig.posted()[-1] == "It was noted."
     assert unpaired(rig.model.sent[-1]) == []
-    why = "handed to an operator: it was attempted 5 times without an answer"
-    assert returned(rig.model.sent[-1]) == [f"it is not known whether this was done: {why}", f"not asked: {why}"]
     assert rig.effects.made == ["note x"]

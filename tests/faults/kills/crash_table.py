@@ -161,7 +161,8 @@ def test_before_the_park_commit_nothing_is_asked_yet(installation: Installation,
 @GATED
 def test_after_the_park_commit_the_card_comes_from_the_outbox(installation: Installation, tool: str) -> None:
     installation.killed("after advance.respond", say(tool), REST)
-    assert (installation.gates, installation.outbox) == (["approval open"], ["card due"])
+    assert installation.gates == ["approval open"]
+    assert installation.outbox in (["card due"], ["card sending"])  # delivery is as quick as the kill
     assert installation.posted == []
     installation.runs(REST)
     assert installation.posted[0].startswith(f'Approve?  {tool.capitalize()} "k"')
