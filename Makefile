@@ -21,7 +21,7 @@ DEV     := $(VENV)/.installed-dev
 PLACE   := $(VENV)/.installed-in
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types contracts pytest crashes soak machine disk format bench lock clean
+.PHONY: help run test lint types contracts pytest soak machine disk format bench lock clean
 
 # The scripts in .venv and its link to this tree hold absolute paths: after a move or a copy, install again; and
 # when the Python it was made with is gone, make it again.
@@ -52,9 +52,6 @@ pytest: $(DEV) ## the tests alone (ARGS= is passed to pytest)
 
 disk: $(DEV) ## every single write and sync of the store fails (about ten minutes; needs Linux and a C compiler)
 	$(PY) -m tests.faults.disk
-
-crashes: $(DEV) ## a real process is killed at each row of the crash table
-	$(PY) -m pytest -n 2 tests/faults/kills/crash_table.py $(ARGS)
 
 soak: $(DEV) ## kill the service at random moments, 1,000 times (ARGS="--kills 10000 --minutes 60 --seed 7")
 	$(PY) -m tests.faults.kills $(ARGS)

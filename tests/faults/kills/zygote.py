@@ -90,11 +90,15 @@ async def _do(service: Service, channel: JournalledChannel, deed: Deed) -> None:
 def _let_transactions_die(where: str) -> None:
     """Die within the first transaction of a name, all of it done and not yet committed, or right after its commit."""
     when, _, name = where.partition(" ")
-    write = Store.write
+    write, dies_next = Store.write, False
 
     async def dying(self: Store, fn: Callable[..., object], *args: object, **kwargs: object) -> object:
+        nonlocal dies_next
         if f"{fn.__module__.rpartition('.')[2]}.{fn.__name__.strip('_')}" != name:
+            if dies_next:  # what would follow is not to be quicker than the kill
+                await asyncio.Event().wait()
             return await write(self, fn, *args, **kwargs)
+        dies_next = True
 
         def within(tx: Tx) -> object:
             value = fn(tx, *args, **kwargs)

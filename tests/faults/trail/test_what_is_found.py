@@ -134,7 +134,7 @@ async def test_a_rewrite_from_the_middle_keeps_the_head_of_before_and_loses_that
 async def test_the_anchor_is_in_the_log_at_the_end_of_each_run(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
     rig.model.then(calls(("look", {"at": "/"})), says("It is fine."))
     case = await rig.say("Is it?")
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.INFO, logger="casebound"):
         rig.engine.wake(case.id)
         await rig.engine.idle()
     (ended,) = [record for record in caplog.records if record.message == "run.ended"]
