@@ -135,9 +135,9 @@ FAULTS = tuple(_FAULTS)
 
 
 def rests(tx: Tx, now: int) -> bool:
-    """Whether nothing is to be worked and nothing to be delivered now."""
-    due = outbox.counts(tx)
-    return not leases.ready(tx, now, 1) and due["due"] == due["sending"] == 0
+    """Whether nothing is to be worked and nothing to be delivered now, and no killed process holds a case still."""
+    due, held = outbox.counts(tx), tx.integer("SELECT count(*) FROM leases WHERE kind = 'run'")
+    return not held and not leases.ready(tx, now, 1) and due["due"] == due["sending"] == 0
 
 
 def hand(place: Place, shift_ms: int, act: Act, pipe: int) -> None:
