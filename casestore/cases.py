@@ -76,11 +76,12 @@ def listing(tx: Tx, scope: Scope, *, states: tuple[CaseState, ...] = tuple(CaseS
     )  # fmt: skip
 
 
-def latest_for(tx: Tx, tenant: str, dedup_key: str) -> Case | None:
-    """The newest case an alert group opened, in whatever state."""
+def of_group(tx: Tx, tenant: str, dedup_key: str) -> Case | None:
+    """The live case of an alert group; else the newest: an older one may be live because somebody reopened it."""
     return tx.maybe(
         Case,
-        "SELECT * FROM cases WHERE tenant = :tenant AND dedup_key = :key ORDER BY id DESC LIMIT 1",
+        """SELECT * FROM cases WHERE tenant = :tenant AND dedup_key = :key
+           ORDER BY CASE WHEN state IN ('new', 'in_progress') THEN 0 ELSE 1 END, id DESC LIMIT 1""",
         tenant=tenant, key=dedup_key,
     )  # fmt: skip
 

@@ -46,7 +46,7 @@ class Taken:
 def receive(tx: Tx, now: int, group: Group, settings: Settings, zone: tzinfo | None) -> Taken:
     """Store one notification. The same one again changes nothing but when its members were last seen."""
     tenant = settings.service.tenant
-    case = _case_of(tx, tenant, group.key)
+    case = cases.of_group(tx, tenant, group.key)
     known = {} if case is None else episodes.known(tx, case.id)
     fresh = [member for member in group.firing if member.identity not in known]
     if fresh and (case is None or not case.is_live):
@@ -63,16 +63,6 @@ def receive(tx: Tx, now: int, group: Group, settings: Settings, zone: tzinfo | N
     if resolved and not group.truncated and not episodes.still_firing(tx, case.id):
         return Taken(_end(tx, now, case, group, zone), What.GROUP_RESOLVED)
     return Taken(case, What.MEMBERS_RESOLVED if resolved else What.KNOWN)
-
-
-def _case_of(tx: Tx, tenant: str, key: str) -> Case | None:
-    """The live case of a group; else the newest: an older one may be live because somebody reopened it."""
-    return tx.maybe(
-        Case,
-        """SELECT * FROM cases WHERE tenant = :tenant AND dedup_key = :key
-           ORDER BY CASE WHEN state IN ('new', 'in_progress') THEN 0 ELSE 1 END, id DESC LIMIT 1""",
-        tenant=tenant, key=key,
-    )  # fmt: skip
 
 
 def _open(tx: Tx, now: int, group: Group, tenant: str, *, follows: Case | None) -> Taken:

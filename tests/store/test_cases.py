@@ -172,12 +172,12 @@ async def test_an_alert_that_fires_again_finds_its_case_and_opens_no_second_live
         await open_case(world, dedup_key="disk")
     with pytest.raises(ConstraintBroken, match="dedup_key"):
         await store.write(copy_row, "cases", case.id, number=99)
-    assert await store.read(cases.latest_for, "local", "disk") == case
-    assert await store.read(cases.latest_for, "elsewhere", "disk") is None
+    assert await store.read(cases.of_group, "local", "disk") == case
+    assert await store.read(cases.of_group, "elsewhere", "disk") is None
     await open_case(world, tenant="elsewhere", dedup_key="disk")
     await move(world, case, CaseState.CLOSED)
     following = await open_case(world, dedup_key="disk", follows=case.id)
-    assert await store.read(cases.latest_for, "local", "disk") == following
+    assert await store.read(cases.of_group, "local", "disk") == following
     assert following.follows == case.id
 
 
@@ -190,7 +190,7 @@ async def test_an_alerts_case_that_is_reopened_leaves_the_alert_to_the_one_opene
     await move(world, earlier, CaseState.CLOSED)
     newer = await open_case(world, dedup_key="disk")
     assert (await move(world, earlier, CaseState.IN_PROGRESS)).dedup_key is None
-    assert await store.read(cases.latest_for, "local", "disk") == newer
+    assert await store.read(cases.of_group, "local", "disk") == newer
 
 
 async def test_cases_resolved_long_ago_are_found_for_closing(world: World, store: Store) -> None:
