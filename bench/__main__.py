@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import age, profile, service, speed
+from bench import age, crowd, latency, profile, service, speed, sweep
 from bench.table import Finding, text
 
-PARTS = ("speed", "resume", "size", "service")
+PARTS = ("speed", "latency", "crowd", "sweep", "resume", "size", "service")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -53,6 +53,12 @@ def _measured(place: Path, parts: Sequence[str], *, quick: bool) -> list[Finding
     found: list[Finding] = []
     if "speed" in parts:
         found += asyncio.run(speed.measure(place, speed.QUICK if quick else speed.FULL))
+    if "latency" in parts:
+        found += asyncio.run(latency.measure(place, latency.QUICK if quick else latency.FULL))
+    if "crowd" in parts:
+        found += asyncio.run(crowd.measure(place, crowd.QUICK if quick else crowd.FULL))
+    if "sweep" in parts:
+        found += asyncio.run(sweep.measure(place, sweep.QUICK if quick else sweep.FULL))
     if "resume" in parts or "size" in parts:
         found += asyncio.run(_by_age(place, parts, age.QUICK if quick else age.FULL))
     if "service" in parts:

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic_ai.models import Model
 
 from bench import workload
+from bench.workload import Moment, Told
 from bot import gating, ids, intake
 from bot.app import PROMPT
 from bot.clock import SystemClock
@@ -55,6 +56,10 @@ class Watched(Conductor):
         return ended
 
 
+async def _nobody(_: Moment) -> None:
+    """Nobody wants to be told."""
+
+
 @dataclass
 class Installation:
     """A store, an engine at work on it, and how many turns its threads have had."""
@@ -68,23 +73,33 @@ class Installation:
     """How long each decision took, its own store opened and closed."""
     sent_away: int = 0
     """How often one was told to try again, because others stood before it."""
+    told: Told = _nobody
+    """Called at each moment of a turn; whoever measures puts their own in its place."""
 
-    async def turn(self, thread: str) -> None:
-        """One message in a thread (`t0`, `t1`, …), answered; decided from elsewhere where a gate is asked."""
+    async def turn(self, thread: str, *, elsewhere: bool = True) -> None:
+        """One message in a thread (`t0`, `t1`, …), answered; its gate, if any, is approved elsewhere, or here."""
         number = self.turns[thread] = self.turns.get(thread, 0) + 1
         case_id = await self._say(thread, number)
         ended = await self._worked(case_id)
         if ended.outcome is Outcome.PARKED:
-            await self._approve(case_id)
+            await (self._approve if elsewhere else self._approve_here)(case_id)
             ended = await self._worked(case_id)
         if ended.outcome is not Outcome.ANSWERED:
             raise RuntimeError(f"turn {number} of {thread} ended {ended.outcome}, not answered")
+
+    async def park(self, thread: str) -> None:
+        """One message that leads to a gate, which stays open: the first of thread `t4`, `t9`, `t14`, …"""
+        self.turns[thread] = 1
+        ended = await self._worked(await self._say(thread, 1))
+        if ended.outcome is not Outcome.PARKED:
+            raise RuntimeError(f"the turn of {thread} ended {ended.outcome}, not parked")
 
     async def _say(self, thread: str, number: int) -> CaseId:
         inbound = Inbound(
             address=Address.parse(f"memory:bench/room/{thread}"), account=REQUESTER, platform_id=f"{number:08d}",
             text=workload.message(number, int(thread[1:])), addressed=True, at=CLOCK.now(),
         )  # fmt: skip
+        await self.told(Moment.SAID)
         received = await self.store.write(intake.receive, CLOCK.now(), inbound, self.settings, None)
         if isinstance(received, intake.Ignored):
             raise TypeError(f"a message was ignored: {received.why}")
@@ -94,6 +109,14 @@ class Installation:
         waiting = self.conductor.wait_for(case_id)
         self.engine.wake(case_id)
         return await waiting
+
+    async def _approve_here(self, case_id: CaseId) -> None:
+        """What a press or the HTTP API does: the service's own store."""
+        seen = await self.store.read(_open_gate, case_id)
+        await self.told(Moment.DECIDED)
+        reply = await self.store.write(_decide, CLOCK.now(), seen)
+        if not reply.taken:
+            raise RuntimeError(reply.text)
 
     async def _approve(self, case_id: CaseId) -> None:
         """What `casebound gate approve` does beside a service: it opens the file itself."""
@@ -117,18 +140,22 @@ class Installation:
 
 
 @asynccontextmanager
-async def installed(db: Path) -> AsyncGenerator[Installation]:
+async def installed(db: Path, settings: Settings | None = None) -> AsyncGenerator[Installation]:
     """Open the file with fresh objects and let the engine run; what an earlier one of ours left is gone on with."""
-    settings = Settings()
+    settings = settings or Settings()
     store = await open_store(db, ids.nonce, serves=True, create=True)
     try:
         await store.write(_people, CLOCK.now())
-        desk = _desk(settings)
-        model, spool = workload.ScriptedModel(), Spool(db)
+
+        async def told(moment: Moment) -> None:
+            await installation.told(moment)
+
+        desk = _desk(settings, told)
+        model, spool = workload.ScriptedModel(told), Spool(db)
         conductor = Watched(store, desk, model, spool)
         engine = Engine(store, desk, conductor, Standby(store, desk, model, {}, spool, None))
-        running = asyncio.create_task(engine.run())
         installation = Installation(store, conductor, engine, settings)
+        running = asyncio.create_task(engine.run())
         installation.turns.update(await store.read(_turns_so_far))
         yield installation
         await engine.stop(10)
@@ -137,8 +164,8 @@ async def installed(db: Path) -> AsyncGenerator[Installation]:
         await store.close()
 
 
-def _desk(settings: Settings) -> Desk:
-    box = Toolbox({tool.name: tool for tool in workload.tools()}, settings)
+def _desk(settings: Settings, told: Told) -> Desk:
+    box = Toolbox({tool.name: tool for tool in workload.tools(told)}, settings)
     worker = Worker(
         holder="bench", boot=ids.boot_id(), agent="casebound", model="scripted", lease_ttl=settings.leases.ttl
     )

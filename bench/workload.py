@@ -1,7 +1,9 @@
 """What one turn consists of: the texts and their sizes, the two tools, and a model that answers at once."""
 
 import json
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from enum import Enum
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models import Model, ModelRequestParameters
@@ -15,6 +17,18 @@ MESSAGE, ARGUMENTS, RESULT, REPLY = 400, 200, 2_000, 600
 """Characters of a user message, of a call's arguments, of its result, of the final text."""
 GATED_EVERY = 5
 """Each fifth turn has a gated call beside its free one."""
+
+
+class Moment(Enum):
+    """What a turn comes to that somebody may want to be told of, while it happens."""
+
+    SAID = "somebody says something"
+    ASKED = "the model is asked for the first time"
+    DECIDED = "somebody decides the gate"
+    EFFECT = "the gated tool runs"
+
+
+Told = Callable[[Moment], Awaitable[None]]
 
 _ASKS_FOR_BOTH = "look, then restart"
 _WORDS = "the disk of the third machine in the second rack fills up again and nobody has looked at it since monday "
@@ -39,13 +53,14 @@ async def look(what: str) -> str:
     return filler(RESULT, f"found {len(what)}: ")
 
 
-async def restart(what: str) -> str:
-    """Restart something."""
-    return filler(RESULT, f"restarted {len(what)}: ")
-
-
-def tools() -> list[Tool]:
+def tools(told: Told) -> list[Tool]:
     """A free tool and a gated one."""
+
+    async def restart(what: str) -> str:
+        """Restart something."""
+        await told(Moment.EFFECT)
+        return filler(RESULT, f"restarted {len(what)}: ")
+
     return [
         declare(look, name="bench.look", statement="Look at {what}", tier=Tier.READ_ONLY),
         declare(restart, name="bench.restart", statement="Restart {what}", tier=Tier.CONSEQUENTIAL),
@@ -55,9 +70,9 @@ def tools() -> list[Tool]:
 class ScriptedModel(Model[None]):
     """Calls the tools that the message asks for, then says the final text. It takes no time."""
 
-    def __init__(self) -> None:
+    def __init__(self, told: Told) -> None:
         super().__init__()
-        self._asked = 0
+        self._told, self._asked = told, 0
 
     @property
     def model_name(self) -> str:
@@ -77,6 +92,8 @@ class ScriptedModel(Model[None]):
         last = messages[-1]
         if not isinstance(last, ModelRequest):
             raise TypeError("a window has to end with a request")
+        if not _answered(last):
+            await self._told(Moment.ASKED)
         parts = [TextPart(filler(REPLY))] if _answered(last) else self._calls(last)
         return ModelResponse(
             parts=parts,

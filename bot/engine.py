@@ -29,6 +29,8 @@ class Engine:
         self._tasks: dict[CaseId, asyncio.Task[None]] = {}
         standby.worked = self._tasks.__contains__
         self._again: set[CaseId] = set()
+        self._behind = False
+        """Whether others wait for a place: then whose turn it is, is the store's to say."""
         self._woken = asyncio.Event()
         self._stopping = False
 
@@ -37,9 +39,11 @@ class Engine:
         if case_id is not None:
             if case_id in self._tasks:
                 self._again.add(case_id)
-            elif len(self._tasks) < self._desk.settings.service.concurrency and not self._stopping:
+            elif self._free and not self._behind and not self._stopping:
                 self._start(case_id)
                 return
+            else:
+                self._behind = True
         self._woken.set()
 
     async def run(self) -> None:
@@ -83,13 +87,19 @@ class Engine:
         """How many cases are being worked now."""
         return len(self._tasks)
 
+    @property
+    def _free(self) -> int:
+        return max(0, self._desk.settings.service.concurrency - len(self._tasks))
+
     async def _start_ready(self) -> None:
-        free = self._desk.settings.service.concurrency - len(self._tasks)
-        if free <= 0:
+        if not self._free:
             return
-        ready = await self._store.read(leases.ready, self._desk.now(), free + len(self._tasks))
-        for case_id in [case_id for case_id in ready if case_id not in self._tasks][:free]:
+        ready = await self._store.read(leases.ready, self._desk.now(), self._desk.settings.service.concurrency + 1)
+        waiting = [case_id for case_id in ready if case_id not in self._tasks]
+        free = self._free
+        for case_id in waiting[:free]:
             self._start(case_id)
+        self._behind = len(waiting) > free
 
     def _start(self, case_id: CaseId) -> None:
         task = asyncio.create_task(self._work(case_id), name=f"case-{case_id}")

@@ -58,21 +58,21 @@ def ask(tx: Tx, now: int, lease: Lease, turn_id: TurnId, question: Question) -> 
     gate_id = tx.insert(
         """INSERT INTO gates (case_id, turn_id, step_id, kind, tenant, asked_for, tool, tool_version, tier, reversible,
                               args, statement, because, earlier_step, effect_key, effect_nth, digest_shown, four_eyes,
-                              on_expiry, reminders, state, asked_at, expires_at)
+                              on_expiry, reminders, remind_at, state, asked_at, expires_at)
            VALUES (:case_id, :turn_id, :step_id, :kind, :tenant, coalesce(
                        (SELECT acts_for FROM turns WHERE id = :turn_id),
                        (SELECT author FROM messages WHERE turn_id = :turn_id AND direction = 'in'
                            AND author IS NOT NULL ORDER BY seq LIMIT 1)),
                    :tool, :tool_version, :tier, :reversible, :args, :statement, :because, :earlier_step, :effect_key,
-                   :effect_nth, :digest, :four_eyes, :on_expiry, :reminders, 'open', :now, :expires_at)
+                   :effect_nth, :digest, :four_eyes, :on_expiry, :reminders, :remind_at, 'open', :now, :expires_at)
            RETURNING id""",
         case_id=case.id, turn_id=turn_id, step_id=step.id, kind=question.kind, tenant=case.tenant, tool=step.tool,
         tool_version=question.tool_version, tier=step.tier, reversible=int(question.reversible), args=args,
         statement=question.statement, because=question.because, earlier_step=question.earlier_step,
         effect_key=question.effect_key, effect_nth=question.effect_nth,
         digest=call_digest(step.id, step.tool or "", question.tool_version, args), four_eyes=int(policy.four_eyes),
-        on_expiry=policy.on_expiry, reminders=encode(sorted(policy.reminders)), now=now,
-        expires_at=policy.expires_at,
+        on_expiry=policy.on_expiry, reminders=encode(sorted(policy.reminders)),
+        remind_at=min(policy.reminders, default=None), now=now, expires_at=policy.expires_at,
     )  # fmt: skip
     for role in {*policy.roles, *({Role.ADMIN} if Role.OPERATOR in policy.roles else ())}:
         tx.run("INSERT INTO gate_roles (gate_id, role) VALUES (:gate_id, :role)", gate_id=gate_id, role=role)

@@ -88,11 +88,12 @@ def end_for_case(tx: Tx, now: int, case_id: CaseId, *, by: str, reason: str) -> 
 def extend(tx: Tx, now: int, gate: Gate, who: Principal, *, expires_at: int, reminders: Sequence[int]) -> Gate:
     """Move the expiry further away, before it has passed. Raises `MoveRefused`."""
     moved = tx.run(
-        """UPDATE gates SET expires_at = :expires_at, reminders = :reminders, reminded = 0
+        """UPDATE gates SET expires_at = :expires_at, reminders = :reminders, remind_at = :remind_at
            WHERE id = :id AND state = 'open' AND expires_at > :now AND :expires_at > expires_at
              AND EXISTS (SELECT 1 FROM principals p JOIN gate_roles r ON r.gate_id = gates.id AND r.role = p.role
                          WHERE p.id = :who AND p.revoked_at IS NULL AND p.tenant = gates.tenant)""",
-        id=gate.id, now=now, expires_at=expires_at, reminders=encode(sorted(reminders)), who=who.id,
+        id=gate.id, now=now, expires_at=expires_at, reminders=encode(sorted(reminders)),
+        remind_at=min(reminders, default=None), who=who.id,
     )  # fmt: skip
     gate = by_id(tx, gate.id)
     if not moved:
@@ -105,13 +106,11 @@ def extend(tx: Tx, now: int, gate: Gate, who: Principal, *, expires_at: int, rem
 
 
 def to_remind(tx: Tx, now: int) -> list[Gate]:
-    """Open gates of which a reminder's time has passed; marks each step as done, so each comes once."""
-    due: list[Gate] = []
-    for gate in tx.all(Gate, "SELECT * FROM gates WHERE state = 'open' AND expires_at > :now", now=now):
-        passed = sum(1 for at in gate.reminders if at <= now)
-        if passed > gate.reminded:
-            tx.run("UPDATE gates SET reminded = :n WHERE id = :id AND state = 'open'", id=gate.id, n=passed)
-            due.append(by_id(tx, gate.id))
+    """Open gates of which a reminder's time has passed; each comes once, several that are past come as one."""
+    due = tx.all(Gate, "SELECT * FROM gates WHERE state = 'open' AND remind_at <= :now AND expires_at > :now", now=now)
+    for gate in due:
+        later = min((at for at in gate.reminders if at > now), default=None)
+        tx.run("UPDATE gates SET remind_at = :later WHERE id = :id AND state = 'open'", id=gate.id, later=later)
     return due
 
 

@@ -111,7 +111,8 @@ def long_held(tx: Tx, cutoff: int) -> list[LeaseRow]:
     """Cases a person has had, unreminded, since before `cutoff`."""
     return tx.all(
         LeaseRow,
-        "SELECT * FROM leases WHERE kind = 'human' AND coalesce(reminded_at, taken_at) <= :cutoff",
+        """SELECT * FROM leases
+           WHERE kind = 'human' AND taken_at <= :cutoff AND coalesce(reminded_at, taken_at) <= :cutoff""",
         cutoff=cutoff,
     )
 
@@ -122,18 +123,21 @@ def mark_reminded(tx: Tx, now: int, case_id: CaseId) -> None:
 
 
 def ready(tx: Tx, now: int, most: int) -> list[CaseId]:
-    """Cases with work that nobody holds: an unread message or a turn to go on with, and no gate or delay before it."""
+    """Cases with work that nobody holds: an unread message or a turn to go on with, and no gate or delay before it.
+
+    Those that have waited longest come first: under load a busy case does not pass by a quiet one.
+    """
     found = tx.column(
         """SELECT w.case_id FROM (
-               SELECT case_id FROM turns WHERE state IN ('queued', 'running') AND not_before <= :now
-               UNION SELECT case_id FROM messages WHERE direction = 'in' AND turn_id IS NULL
+               SELECT case_id, queued_at AS since FROM turns WHERE state IN ('queued', 'running') AND not_before <= :now
+               UNION ALL SELECT case_id, at FROM messages WHERE direction = 'in' AND turn_id IS NULL
            ) w JOIN leases l ON l.case_id = w.case_id JOIN cases c ON c.id = w.case_id
            WHERE (l.kind IS NULL OR (l.kind = 'run' AND l.until <= :now))
              AND c.state IN ('new', 'in_progress', 'resolved')
              AND NOT EXISTS (SELECT 1 FROM turns u WHERE u.case_id = w.case_id AND u.beside IS NULL
                              AND u.state IN ('queued', 'running', 'parked')
                              AND (u.state = 'parked' OR u.not_before > :now))
-           ORDER BY w.case_id LIMIT :most""",
+           GROUP BY w.case_id ORDER BY min(w.since), w.case_id LIMIT :most""",
         now=now, most=most,
     )  # fmt: skip
     return [CaseId(int(str(value))) for value in found]

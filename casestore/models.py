@@ -271,7 +271,6 @@ class Gate(Row):
     four_eyes: bool
     on_expiry: OnExpiry
     reminders: Annotated[list[int], _DECODED]
-    reminded: int
     state: GateState
     asked_at: int
     expires_at: int
@@ -281,6 +280,7 @@ class Gate(Row):
     decided_via: str | None
     reason: str | None
     void_reason: str | None
+    remind_at: int | None
 
 
 class CardRow(Row):

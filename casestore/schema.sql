@@ -280,7 +280,8 @@ CREATE TABLE prompts (
 ) STRICT;
 
 -- One held call that only a person may decide. The policy it was asked under is copied into it. `digest_shown` is
--- what the approver saw; `digest_run` what may run, where they changed arguments. `asked_for` is the principal the turn
+-- what the approver saw; `digest_run` what may run, where they changed arguments. `remind_at` is the
+-- first of its `reminders` that has not come. `asked_for` is the principal the turn
 -- acts for, or else the first person who spoke in it: with `four_eyes` neither they nor the requester may decide.
 CREATE TABLE gates (
     id             INTEGER PRIMARY KEY,
@@ -306,7 +307,6 @@ CREATE TABLE gates (
     four_eyes      INTEGER NOT NULL CHECK (four_eyes IN (0, 1)),
     on_expiry      TEXT NOT NULL CHECK (on_expiry IN ('tell', 'handoff')),
     reminders      TEXT NOT NULL,
-    reminded       INTEGER NOT NULL DEFAULT 0,
     state          TEXT NOT NULL
                    CHECK (state IN ('open', 'approved', 'denied', 'expired', 'withdrawn', 'void')),
     asked_at       INTEGER NOT NULL,
@@ -317,6 +317,7 @@ CREATE TABLE gates (
     decided_via    TEXT,
     reason         TEXT,
     void_reason    TEXT,
+    remind_at      INTEGER,
     -- never "no expiry" (R6)
     CHECK (expires_at > asked_at),
     CHECK ((state = 'open') = (decided_at IS NULL)),
@@ -328,6 +329,7 @@ CREATE UNIQUE INDEX gates_one_open ON gates (case_id) WHERE state = 'open';
 CREATE INDEX gates_by_case ON gates (case_id, id);
 CREATE INDEX gates_by_step ON gates (step_id);
 CREATE INDEX gates_to_expire ON gates (expires_at) WHERE state = 'open';
+CREATE INDEX gates_to_remind ON gates (remind_at) WHERE state = 'open' AND remind_at IS NOT NULL;
 
 -- The roles that may decide a gate; none means nobody (R24).
 CREATE TABLE gate_roles (
@@ -363,6 +365,7 @@ CREATE TABLE leases (
     CHECK (kind <> 'human' OR principal IS NOT NULL)
 ) STRICT;
 CREATE INDEX leases_running ON leases (boot) WHERE kind = 'run';
+CREATE INDEX leases_of_people ON leases (taken_at) WHERE kind = 'human';
 
 -- What happened to a case, append-only. The hash of an entry covers the one before it and a salted hash of its
 -- content, so that content can be erased (nonce and all) while the chain still proves the order (R18).

@@ -6,10 +6,12 @@ from collections.abc import Callable
 import pytest
 
 from bot import advance
+from bot.instruct import Ended, Lost
 from bot.settings import Settings
 from bot.settings.sections import Service
 from casestore import leases
 from casestore.errors import StoreUnavailable
+from casestore.models import CaseId
 from casestore.states import LeaseKind, Outcome, TurnState
 from tests.loop.conftest import MakeRig
 from tests.loop.rig import THREAD, Rig
@@ -53,6 +55,35 @@ async def test_no_more_cases_than_allowed_are_worked_at_once_and_the_others_come
     await rig.engine.stop(5)
     await running
     assert len(rig.model.sent) == 4
+
+
+async def test_a_case_that_is_spoken_to_again_and_again_does_not_pass_by_one_that_waits(make_rig: MakeRig) -> None:
+    rig = await make_rig(settings=Settings(service=Service(concurrency=1)))
+    held = Held()
+    rig.model.then(Waits(held, says("To the busy one.")), says("To the quiet one."), says("To the busy one again."))
+    rig.woken = rig.engine.wake
+    work = rig.conductor.work
+
+    async def work_and_be_spoken_to_at_the_end(case_id: CaseId) -> Ended | Lost | None:
+        rig.conductor.work = work
+        ended = await work(case_id)
+        rig.clock.ms += 1
+        await rig.say("And another thing")
+        return ended
+
+    rig.conductor.work = work_and_be_spoken_to_at_the_end
+    running = rig.start(rig.engine.run())
+    busy = await rig.say("Hello")
+    await held.reached.wait()
+    quiet = await rig.say("Hello", at=THREAD.model_copy(update={"thread": "quiet"}))
+    held.release.set()
+    while len(rig.model.sent) < 3:  # noqa: ASYNC110 - the engine comes by itself
+        await asyncio.sleep(0)
+    await rig.engine.stop(5)
+    await running
+
+    assert await rig.texts(quiet) == ["To the quiet one."]
+    assert await rig.texts(busy) == ["To the busy one.", "To the busy one again."]
 
 
 async def test_an_earlier_boots_leases_are_void_at_the_start_and_a_persons_are_not(rig: Rig) -> None:

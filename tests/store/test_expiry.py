@@ -138,7 +138,7 @@ async def test_an_expiry_can_be_moved_away_before_it_passes(world: World, store:
     gate = await store.write(
         gates.extend, world.now + HOUR - 1, asked.gate, world.people.kim, expires_at=world.now + DAY, reminders=later
     )  # fmt: skip
-    assert (gate.expires_at, gate.reminders, gate.reminded) == (world.now + DAY, later, 0)
+    assert (gate.expires_at, gate.reminders, gate.remind_at) == (world.now + DAY, later, later[0])
     assert "gate.extended" in await world.trail_kinds(asked.case.id)
     assert await store.write(gates.expire_due, world.now + HOUR) == []
     assert len(await store.write(gates.to_remind, world.now + 2 * HOUR)) == 1

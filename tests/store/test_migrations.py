@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from importlib import resources
 from pathlib import Path
 
@@ -136,3 +137,27 @@ async def test_a_file_older_than_the_code_is_refused_with_the_command_that_helps
     newer(ADD_COLOUR)
     with pytest.raises(StoreUnusable, match="casebound db migrate"):
         await migrate.open_store(db, nonce, serves=True)
+
+
+def test_reminders_that_came_and_that_are_to_come_survive_the_second_migration_and_the_way_back(db: Path) -> None:
+    migrate.migrate(db, 1)
+    with closing(sqlite3.connect(db)) as conn, conn:
+        conn.execute("PRAGMA foreign_keys = OFF")
+        for reminded in range(3):
+            conn.execute(
+                """INSERT INTO gates (case_id, turn_id, step_id, kind, tenant, tool, tool_version, tier, reversible,
+                                      args, statement, digest_shown, four_eyes, on_expiry, reminders, reminded,
+                                      state, asked_at, expires_at)
+                   VALUES (?, 1, 1, 'approval', 'local', 't', '1', 'routine', 0,
+                           '{}', 's', 'd', 0, 'tell', '[50,80]', ?, 'open', 0, 100)""",
+                (reminded, reminded),
+            )
+    migrate.migrate(db, 2)
+    assert _column(db, "remind_at") == [50, 80, None]
+    migrate.migrate(db, 1)
+    assert _column(db, "reminded") == [0, 1, 2]
+
+
+def _column(db: Path, name: str) -> list[object]:
+    with closing(sqlite3.connect(db)) as conn:
+        return [row[0] for row in conn.execute(f"SELECT {name} FROM gates ORDER BY id")]

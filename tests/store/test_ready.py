@@ -134,6 +134,15 @@ async def test_ready_names_as_many_as_it_is_asked_for_the_oldest_first(world: Wo
     assert await store.read(leases.ready, world.now, 2) == [case.id for case in made[:2]]
 
 
+async def test_whoever_has_waited_longest_comes_first(world: World, store: Store) -> None:
+    first, second = await world.case(), await world.case()
+    await world.say(second, "since an hour")
+    world.now += HOUR
+    await world.say(first, "just now")
+    assert await store.read(leases.ready, world.now, 10) == [second.id, first.id]
+    assert await store.read(leases.ready, world.now, 1) == [second.id]
+
+
 async def test_whether_there_is_work_is_known_without_reading_the_turns_of_the_past(world: World, store: Store) -> None:
     """R19"""
 

@@ -23,7 +23,7 @@ TURN = {
     ("running", "failed"), ("queued", "settled"), ("queued", "failed"), ("parked", "queued"), ("parked", "settled"),
     ("queued", "parked"), ("parked", "running"),
 }  # fmt: skip
-WHILE_OPEN = {"expires_at", "reminders", "reminded"}
+WHILE_OPEN = {"expires_at", "reminders", "remind_at"}
 
 
 def check(before: Picture, after: Picture, model: Model, now: int) -> None:
