@@ -26,7 +26,8 @@ from casestore.transcript import Line
 from casestore.tx import Tx
 from channels.text import storable
 
-_PARSED_AT_MOST = 8192
+_KEPT_AT_MOST = 8_000_000
+"""Characters of stored messages that are kept parsed: enough for the windows of some hundred cases at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +99,24 @@ class Reader:
     """
 
     def __init__(self) -> None:
-        self._parsed: dict[tuple[CaseId, int], ModelMessage] = {}
+        self._parsed: dict[tuple[CaseId, int], tuple[ModelMessage, int]] = {}
+        self._kept = 0
 
     def messages(self, window: Window, instructions: str) -> list[ModelMessage]:
         """The messages of a window, the last with the instructions of the prompt."""
-        found = [self._parsed.get((row.case_id, row.seq)) or self._parse(row) for row in window.rows]
+        found = [self._message(row) for row in window.rows]
         if found and isinstance(found[-1], ModelRequest):
             found[-1] = replace(found[-1], instructions=instructions)
         return found
 
-    def _parse(self, row: Line) -> ModelMessage:
-        if len(self._parsed) >= _PARSED_AT_MOST:
-            del self._parsed[next(iter(self._parsed))]
-        message = self._parsed[row.case_id, row.seq] = ModelMessagesTypeAdapter.validate_json(f"[{row.message}]")[0]
+    def _message(self, row: Line) -> ModelMessage:
+        if known := self._parsed.get((row.case_id, row.seq)):
+            return known[0]
+        message = ModelMessagesTypeAdapter.validate_json(f"[{row.message}]")[0]
+        self._parsed[row.case_id, row.seq] = message, len(row.message)
+        self._kept += len(row.message)
+        while self._kept > _KEPT_AT_MOST:
+            self._kept -= self._parsed.pop(next(iter(self._parsed)))[1]
         return message
 
 
