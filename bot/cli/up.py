@@ -51,7 +51,7 @@ async def _serve(here: Here, settings: Settings, redaction: Redaction) -> None:
     async with engine(settings, name, redaction) as service, serving(service, host, port) as bound:
         logs.event(log, "service.started", db=settings.service.db, host=host, port=bound)
         counted = await service.store.read(welcome.counted)
-        for line in welcome.lines(settings, bound, here.now, here.typed, None if service.first_start else counted):
+        for line in welcome.lines(settings, bound, here.now, here.typed, counted, new=service.first_start):
             say(line)
         await told.wait()
         logs.event(log, "service.stopping")

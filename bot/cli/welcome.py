@@ -1,4 +1,4 @@
-"""What `casebound up` prints: where it listens, and how to see it work, each line to be pasted as it is."""
+"""What `casebound up` prints: where it listens, and what to type next, each line to be pasted as it is."""
 
 import json
 import shlex
@@ -23,8 +23,9 @@ _TOKEN = "CASEBOUND_ALERTS__TOKEN"
 
 @dataclass(frozen=True)
 class Counted:
-    """What an existing file continues with."""
+    """What a file continues with: all its cases, those that are live, and the gates that wait."""
 
+    cases: int
     live: int
     waiting: int
 
@@ -33,21 +34,33 @@ def counted(tx: Tx) -> Counted:
     """Count it, now (R2)."""
     by_state = cases.counts(tx)
     waiting = gates.listing(tx, System(), only_open=True, most=1_000_000)
-    return Counted(by_state[CaseState.NEW] + by_state[CaseState.IN_PROGRESS], len(waiting))
+    live = by_state[CaseState.NEW] + by_state[CaseState.IN_PROGRESS]
+    return Counted(sum(by_state.values()), live, len(waiting))
 
 
 def lines(
-    settings: Settings, port: int, now: int, typed: Callable[[str], str], continues: Counted | None
+    settings: Settings, port: int, now: int, typed: Callable[[str], str], counted: Counted, *, new: bool
 ) -> Iterator[str]:  # fmt: skip
-    """All of it; `continues` is None for a file that was just made."""
+    """All of it; `new` says that the file was just made. How to see it work is said until there is a case."""
     url, db = url_of(settings.service.host, port), settings.service.db
     yield f"Casebound is up, at {url}"
     yield ""
-    yield f"  database  {db.absolute()}, {'new' if continues is None else _continued(continues)}"
+    yield f"  database  {db.absolute()}, {'new' if new else _continued(counted)}"
     yield f"  alerts    {_alerts(settings)}"
     yield f"  API       {url}/api/v1, {_api(settings, db)}"
     yield "  stop      Ctrl-C; a second one stops at once"
     yield ""
+    yield from _what_is_there(counted, typed) if counted.cases else _tutorial(settings, url, now, typed)
+    yield ""
+
+
+def _what_is_there(counted: Counted, typed: Callable[[str], str]) -> Iterator[str]:
+    if counted.waiting:
+        yield typed("gate list")
+    yield typed("case list")
+
+
+def _tutorial(settings: Settings, url: str, now: int, typed: Callable[[str], str]) -> Iterator[str]:
     yield "To see it work, send it an alert. Paste this line into another terminal, in this folder:"
     yield ""
     yield curl(settings, url, now)
@@ -58,11 +71,9 @@ def lines(
     yield "The alert becomes a case: the disk of this machine is looked at, and before a cache is cleared"
     yield "you are asked. Then:"
     yield ""
-    gate, case = ("1", f"C-{FIRST_NUMBER}") if continues is None else ("GATE", "CASE")
     yield typed("gate list")
-    yield typed(f"gate approve {gate}")
-    yield typed(f"case show {case}")
-    yield ""
+    yield typed("gate approve 1")
+    yield typed(f"case show C-{FIRST_NUMBER}")
 
 
 def curl(settings: Settings, url: str, now: int) -> str:

@@ -28,7 +28,7 @@ class Up:
         lines: list[str] = []
         for line in self.process.stdout:
             lines.append(line)
-            if " case show " in line:
+            if " case show " in line or " case list" in line:  # the last line, of a file without cases and with some
                 break
         self.said = "".join(lines)
 

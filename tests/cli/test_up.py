@@ -131,7 +131,16 @@ def test_an_existing_file_is_continued_and_says_what_waits(start: Start, tmp_pat
     assert first.end().code == 0
     again = start()
     assert "casebound.db, continued: 1 open case, 1 waiting for a decision" in again.said
-    assert "gate approve GATE" in again.said
+    assert "curl " not in again.said, "who has cases has seen it work"
+    typed = [line.split(" -m bot ")[1] for line in again.said.splitlines() if " -m bot " in line]
+    assert typed == ["gate list", "case list"]
+
+
+def test_until_there_is_a_case_each_start_says_how_to_see_it_work(start: Start) -> None:
+    first = start()
+    assert first.end().code == 0
+    again = start()
+    assert "casebound.db, continued: 0 open cases, none waiting for a decision" in again.said
     assert _starts(again.said) > _starts(first.said), "each start's alert is another episode"
 
 
