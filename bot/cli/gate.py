@@ -17,7 +17,7 @@ from bot.present import Document, gate_json, row_json
 from bot.when import at_text, span_text
 from casestore import cases, gates, holds
 from casestore.canonical import decode, encode
-from casestore.models import Gate, Hold
+from casestore.models import Case, Gate, Hold
 from casestore.states import GateState
 from casestore.tx import Tx
 from channels.card import Argument, Card
@@ -46,7 +46,7 @@ def list_(
     if found:
         table(
             ("GATE", "CASE", "EXPIRES" if not every else "STATE", "WHAT WOULD HAPPEN"),
-            [(str(gate.id), label, _when(now, gate, zone), gate.statement) for gate, label in found],
+            [row for gate, case in found for row in _rows(now, gate, case, zone)],
         )
     else:
         say("There are no gates." if every else "Nothing waits for a decision.")
@@ -101,16 +101,22 @@ def is_shortened(shown: Card) -> bool:
     return any(argument.shortened for argument in shown.arguments)
 
 
+def _rows(now: int, gate: Gate, case: Case, zone: tzinfo | None) -> Iterator[tuple[str, str, str, str]]:
+    """Two lines: the same call may be asked in several cases, and only what each is for tells them apart."""
+    yield str(gate.id), case.label, _when(now, gate, zone), gate.statement
+    yield "", "", "", f"for: {case.title}; asked {at_text(gate.asked_at, zone, now)}"
+
+
 def _when(now: int, gate: Gate, zone: tzinfo | None) -> str:
     if gate.state is not GateState.OPEN:
         return f"{gate.state} {at_text(gate.decided_at or 0, zone, now)}"
     return f"in {span_text(gate.expires_at - now)}" if gate.expires_at > now else "has expired"
 
 
-def _listed(tx: Tx, as_: str, every: bool, most: int) -> tuple[list[tuple[Gate, str]], list[tuple[Hold, str]]]:
+def _listed(tx: Tx, as_: str, every: bool, most: int) -> tuple[list[tuple[Gate, Case]], list[tuple[Hold, str]]]:
     found = gates.listing(tx, gating.scope_of(who.acting(tx, as_)), only_open=not every, most=most)
     standing = [(hold, who.name_of(tx, hold.placed_by)) for hold in holds.listing(tx)]
-    return [(gate, cases.by_id(tx, gate.case_id).label) for gate in found], standing
+    return [(gate, cases.by_id(tx, gate.case_id)) for gate in found], standing
 
 
 def _listed_json(tx: Tx, as_: str, every: bool, most: int) -> Document:
