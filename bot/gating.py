@@ -8,7 +8,7 @@ from bot import statement
 from bot.settings import Settings
 from bot.tools.declare import BadArguments, Tool
 from bot.when import at_text
-from casestore import cases, deciding, gates
+from casestore import deciding, gates
 from casestore.canonical import decode, encode
 from casestore.deciding import Because, Decided, Decision, NotDecided
 from casestore.errors import BadRequest
@@ -78,12 +78,8 @@ def extend(tx: Tx, now: int, who: Principal, gate_id: int, by_ms: int, settings:
 
 def waiting_text(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> str:
     """What is waited for and until when: always the engine's words (design, section 6)."""
-    case = cases.by_id(tx, gate.case_id)
     until = at_text(gate.expires_at, zone, now)
-    return (
-        f"Your message is stored in {case.label}. It waits for {who_decides(tx, gate)} to decide, until {until}: "
-        f"{gate.statement}"
-    )
+    return f"It waits for {who_decides(tx, gate)} to decide, until {until}: {gate.statement}"
 
 
 def who_decides(tx: Tx, gate: Gate) -> str:

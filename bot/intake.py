@@ -151,7 +151,7 @@ def _after(
     gate = gates.open_gate(tx, case.id)
     if gate is None:
         return
-    text = gating.waiting_text(tx, now, gate, zone)
+    text = f"Your message is stored in {case.label}. {gating.waiting_text(tx, now, gate, zone)}"
     newest = messages.newest_out(tx, case.id)
     if newest is None or newest.text != text:  # said once, not after every message
         speech.say(tx, now, case.id, text)

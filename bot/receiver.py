@@ -11,6 +11,7 @@ from bot.delivery import Delivery
 from bot.gating import Reply
 from bot.posting import lose_thread
 from bot.settings import Settings
+from bot.standing import stands
 from casestore import cases, gates, outbox, principals
 from casestore.db import Store
 from casestore.deciding import Decision
@@ -113,7 +114,7 @@ def _command(tx: Tx, now: int, command: Command, zone: tzinfo | None) -> str:
     match command.text.split():
         case ["/cases"]:
             found = cases.listing(tx, scope, most=20)
-            return "\n".join(f"{case.label}  {case.state}  {case.title}" for case in found) or "There are no cases."
+            return "\n".join(f"{case.label}  {stands(case)}  {case.title}" for case in found) or "There are no cases."
         case ["/gates"]:
             return _gates(tx, now, gates.listing(tx, scope, only_open=True), zone)
         case _:
@@ -121,5 +122,8 @@ def _command(tx: Tx, now: int, command: Command, zone: tzinfo | None) -> str:
 
 
 def _gates(tx: Tx, now: int, found: list[Gate], zone: tzinfo | None) -> str:
-    lines = [f"gate {gate.id}: {gating.waiting_text(tx, now, gate, zone)}" for gate in found]
+    lines = [
+        f"Gate {gate.id} of {cases.by_id(tx, gate.case_id).label}. {gating.waiting_text(tx, now, gate, zone)}"
+        for gate in found
+    ]
     return "\n".join(lines) or "Nothing waits for a decision."

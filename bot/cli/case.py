@@ -13,6 +13,7 @@ from bot.cli.out import document, say, table
 from bot.errors import Refused
 from bot.present import Document, binding_json, case_json, episode_json, gate_json, message_json, run_json, trail_json
 from bot.settings import Settings
+from bot.standing import stands
 from bot.when import at_text
 from casestore import bindings, cases, episodes, gates, leases, runs
 from casestore.models import Case
@@ -51,7 +52,7 @@ def list_(
     table(
         ("CASE", "STANDS", "LAST", "FROM", "TITLE"),
         [
-            (case.label, story.stands(case), at_text(case.last_activity_at, zone, now), case.origin, case.title)
+            (case.label, stands(case), at_text(case.last_activity_at, zone, now), case.origin, case.title)
             for case in found
         ],
     )

@@ -6,11 +6,12 @@ from datetime import timedelta, tzinfo
 from bot import gating
 from bot.cli import events, who
 from bot.cli.out import block, short, width
+from bot.standing import stands
 from bot.when import DAYS, EPOCH, MONTHS, at_text, span_text
 from casestore import bindings, cases, episodes, gates, leases, messages, trail
 from casestore.models import Case, CaseId, Gate, Message, TrailEntry
 from casestore.scope import Scope
-from casestore.states import CaseState, EpisodeState, GateKind, LeaseKind, Provenance, WaitingOn
+from casestore.states import EpisodeState, GateKind, LeaseKind, Provenance, WaitingOn
 from casestore.tx import Tx
 from channels.text import one_line
 
@@ -18,22 +19,8 @@ Typed = Callable[[str], str]
 
 _PAGE = 500
 _NEWEST = 60
-_WAITS = {
-    WaitingOn.NOBODY: "in progress",
-    WaitingOn.REQUESTER: "waits for the requester",
-    WaitingOn.APPROVAL: "waits for a decision",
-    WaitingOn.OPERATOR: "waits for an operator",
-    WaitingOn.HUMAN: "taken over",
-}
 _INDENT = " " * 10
 _LABEL = 11
-
-
-def stands(case: Case) -> str:
-    """Where a case stands, on both axes, in words."""
-    if case.state is CaseState.IN_PROGRESS:
-        return _WAITS[case.waiting_on]
-    return case.state
 
 
 def of_case(
