@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot import ids, logs
+from bot.cli import out
 from bot.cli.terminal import Terminal
 from bot.clock import Clock
 from bot.delivery import Delivery
@@ -117,7 +118,7 @@ class Conversation:
                     self._delivery.at = str(self._console.address)
                 return "What you write now goes into another case."
             case _:
-                return await self._receiver.command(command)
+                return out.fitted(await self._receiver.command(command))
 
     async def gone(self, gone: Gone) -> None:
         """The thread is lost."""

@@ -1,6 +1,5 @@
 """`casebound gate …`: what waits for a decision, and the card of each."""
 
-import re
 from collections.abc import Iterator
 from datetime import tzinfo
 from typing import Annotated
@@ -12,7 +11,7 @@ from bot.cli import story, who
 from bot.cli.arguments import BY_DEFAULT, As, GateNumber, Json, Most
 from bot.cli.command import command, group
 from bot.cli.here import Here
-from bot.cli.out import block, document, say, table
+from bot.cli.out import document, row_of_card, say, table
 from bot.present import Document, gate_json, row_json
 from bot.when import at_text, span_text
 from casestore import cases, gates, holds
@@ -23,8 +22,6 @@ from casestore.tx import Tx
 from channels.card import Argument, Card
 from channels.plain import render_card
 from channels.text import one_line
-
-_ROW = re.compile(r".{11}(\S+ +)?\| ")
 
 app = group("gate", "Gates: what waits for a person's yes or no, and what became of it.")
 
@@ -77,7 +74,7 @@ def show(
     gate, shown = here.read(_shown, here.now, as_, number, here.zone, full=full)
     # A terminal has no buttons: in their place stands what to type.
     for line in render_card(shown.model_copy(update={"verbs": ()})).split("\n"):
-        say(line if full else "\n".join(block(line, indent=_under(line))))  # whole, it is not broken either
+        say(line if full else "\n".join(row_of_card(line)))  # whole, it is not broken either
     if gate.state is not GateState.OPEN:
         return
     say()
@@ -88,12 +85,6 @@ def show(
     for what, verb in story.answers(gate)[1:]:
         whole = f" --digest {gate.digest_shown[:8]}" if full and verb.startswith("approve") else ""
         say(f"{what:<14}{here.typed(f'gate {verb}{whole}')}")
-
-
-def _under(line: str) -> str:
-    """Where a long line of a card goes on: behind its bar, or deeper than any row begins, to pass for none (R23)."""
-    barred = _ROW.match(line)
-    return " " * 15 if barred is None else " " * (barred.end() - 2) + "| "
 
 
 def is_shortened(shown: Card) -> bool:

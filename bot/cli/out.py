@@ -5,6 +5,7 @@ A reader who has seen enough and goes away (`| head`) is no error.
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -12,9 +13,11 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
+from channels.fences import after_line
 from channels.text import inert, one_line
 
 WIDEST, NARROWEST = 100, 60
+_BARRED = re.compile(r".{11}(\S+ +)?\| ")
 
 
 def say(text: str = "") -> None:
@@ -64,6 +67,25 @@ def block(text: str, *, first: str = "", indent: str = "", wide: int | None = No
             break_on_hyphens=False, drop_whitespace=True, replace_whitespace=False,
         ) or [lead.rstrip()]  # fmt: skip
     return lines
+
+
+def fitted(text: str) -> str:
+    """What is said in a conversation: in a terminal wrapped between words, but for code, which is copied from there."""
+    if not sys.stdout.isatty():
+        return text
+    lines: list[str] = []
+    fence = None
+    for line in text.split("\n"):
+        after = after_line(fence, line, width())
+        lines += [line] if fence or after else block(line)
+        fence = after
+    return "\n".join(lines)
+
+
+def row_of_card(line: str) -> list[str]:
+    """One line of a card, wrapped: it goes on behind its bar, or deeper than any row begins, to pass for none (R23)."""
+    barred = _BARRED.match(line)
+    return block(line, indent=" " * 15 if barred is None else " " * (barred.end() - 2) + "| ")
 
 
 def _under(line: str, indent: str) -> str:

@@ -1,6 +1,7 @@
 """The terminal as `casebound chat` uses it: a card says what to type, since there is nothing to press."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable
 
 from bot.cli import out
@@ -47,8 +48,8 @@ class Terminal:
 
     async def send(self, outbound: Outbound) -> str:
         content = outbound.content
-        if isinstance(content, Card):
-            outbound = outbound.model_copy(update={"content": self._asked(content)})
+        shown = self._asked(content) if isinstance(content, Card) else Text(text=out.fitted(content.text))
+        outbound = outbound.model_copy(update={"content": shown})
         try:
             return await self._console.send(outbound)
         except ThreadGone:
@@ -58,6 +59,7 @@ class Terminal:
         if isinstance(content, Card):
             lines = content.outcome or (content.if_nobody,)
             content = Text(text="\n".join([f"Gate {content.gate_id}: {content.statement}", *lines]))
+        content = Text(text=out.fitted(content.text))
         try:
             await self._console.edit(address, platform_id, content)
         except ThreadGone:
@@ -74,7 +76,9 @@ class Terminal:
 
     def _asked(self, card: Card) -> Text:
         """The card, and in the place of its buttons what an approver types."""
-        lines = [render_card(card.model_copy(update={"verbs": ()}))]
+        lines = render_card(card.model_copy(update={"verbs": ()})).split("\n")
+        if sys.stdout.isatty():
+            lines = [wrapped for line in lines for wrapped in out.row_of_card(line)]
         if card.verbs:
             mine = f" --as {self._person}" if card.verbs == _CONSENT else ""
             lines.append("You decide, in another terminal:" if mine else "To decide, in another terminal:")

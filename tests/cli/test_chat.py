@@ -1,8 +1,10 @@
 """`casebound chat`: a conversation in the terminal, alone on a file and beside a running service."""
 
+import contextlib
 import os
 import pty
 import subprocess
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -166,3 +168,29 @@ def test_somebody_at_a_terminal_is_greeted_and_leaves_without_waiting(tmp_path: 
     out, err = chat.communicate(timeout=60)
     os.close(master)
     assert (chat.returncode, out, err) == (0, "", "")
+
+
+def test_in_a_terminal_nothing_is_broken_within_a_word(tmp_path: Path) -> None:
+    """A terminal itself breaks where its edge is; what is read at night goes on with a word."""
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (24, 80))
+    chat = subprocess.Popen(
+        [*COMMAND, "chat", "--db", "a.db"], cwd=tmp_path, env=environment(), stdin=slave, stdout=slave,
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    os.close(slave)
+    os.write(master, b"hello there\n")
+    shown = b""
+    while b"restart it (when" not in b" ".join(shown.split()):
+        shown += os.read(master, 65_536)
+    os.write(master, b"/quit\n")
+    while chat.poll() is None:
+        with contextlib.suppress(OSError):
+            os.read(master, 65_536)
+    os.close(master)
+    assert chat.stderr is not None
+    assert (chat.returncode, chat.stderr.read()) == (0, b"")
+    chat.stderr.close()
+    said = shown.decode().split("I am handing")[1].splitlines()
+    assert len(said) > 3
+    assert max(len(line) for line in said[1:]) <= 80
