@@ -128,7 +128,7 @@ def move(
     )  # fmt: skip
     case = by_id(tx, case_id)
     if not moved:
-        raise MoveRefused(f"{case.label} is {case.state}; it cannot become {to} from there.")
+        raise MoveRefused(_stays(case, to))
     trail.append(tx, case_id, now, kind, actor, {"state": to, **(meta or {})}, content)
     return case
 
@@ -181,6 +181,19 @@ def resolved_before(tx: Tx, cutoff: int, most: int = 500) -> list[Case]:
 def counts(tx: Tx) -> dict[str, int]:
     """Cases by state, counted now (R2)."""
     return {state: tx.integer("SELECT count(*) FROM cases WHERE state = :state", state=state) for state in CaseState}
+
+
+def _stays(case: Case, to: CaseState) -> str:
+    """Why a case does not move, in words a person would use, and what to do."""
+    if case.state is to:
+        return f"{case.label} is {_in_words(to)} already."
+    if case.state in (CaseState.CLOSED, CaseState.CANCELLED):
+        return f"{case.label} is {case.state}, for good. Open a new case."
+    return f"{case.label} is {_in_words(case.state)}; it cannot become {_in_words(to)} from there."
+
+
+def _in_words(state: CaseState) -> str:
+    return state.replace("_", " ")
 
 
 def _padded(states: tuple[CaseState, ...]) -> dict[str, CaseState | None]:

@@ -19,9 +19,14 @@ def case_number(text: str) -> int:
     return _number(re.sub(r"^[cC]-", "", text), f"{text} is not a case; write it like C-1042.")
 
 
-def row_number(text: str) -> int:
-    """A gate or a run, by its number."""
-    return _number(text, f"{text} is not a number.")
+def gate_number(text: str) -> int:
+    """A gate, by its number; a case is not one, although it has at most one gate open."""
+    return _number(text, f"{text} is not a gate; write its number, as `gate list` shows it.")
+
+
+def run_number(text: str) -> int:
+    """A run, by its number."""
+    return _number(text, f"{text} is not a run; write its number, as `run list` shows it.")
 
 
 def span(text: str) -> int:
@@ -74,10 +79,10 @@ As = Annotated[str, typer.Option("--as", metavar="PRINCIPAL", parser=storable, h
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, and nothing else.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", parser=storable, help="Why; kept in the trail.")]
 Text = Annotated[str, typer.Argument(metavar="TEXT", parser=storable, help="What is said.")]
-Most = Annotated[int, typer.Option("--most", min=1, max=100_000, help="How many at most.")]
+Most = Annotated[int, typer.Option("--most", metavar="N", min=1, max=100_000, help="How many at most.")]
 CaseNumber = Annotated[int, typer.Argument(metavar="CASE", parser=case_number, help="Such as C-1042.")]
-GateNumber = Annotated[int, typer.Argument(metavar="GATE", parser=row_number, help="Its number; see gate list.")]
-RunNumber = Annotated[int, typer.Argument(metavar="RUN", parser=row_number, help="Its number; see run list.")]
+GateNumber = Annotated[int, typer.Argument(metavar="GATE", parser=gate_number, help="Its number; see gate list.")]
+RunNumber = Annotated[int, typer.Argument(metavar="RUN", parser=run_number, help="Its number; see run list.")]
 
 BY_DEFAULT = OPERATOR
 """Who acts unless `--as` says otherwise: the local operator of the file."""

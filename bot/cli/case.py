@@ -33,7 +33,8 @@ def list_(
     here: Here,
     as_: As = BY_DEFAULT,
     state: Annotated[
-        list[CaseState] | None, typer.Option("--state", help="Only in this state; may be repeated.")
+        list[CaseState] | None,
+        typer.Option("--state", metavar="STATE", help=f"Only in this state ({', '.join(CaseState)}); may be repeated."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Those that are closed or cancelled too.")] = False,
     most: Most = 100,

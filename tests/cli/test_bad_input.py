@@ -79,6 +79,11 @@ async def test_wrong_usage_is_answered_with_how_it_is_used(cli: Cli, world: Worl
     assert "Traceback" not in ended.err
 
 
+async def test_a_case_is_no_gate_and_who_mistakes_it_hears_where_the_number_is(cli: Cli, world: World) -> None:
+    ended = await cli("gate", "approve", "C-1001")
+    assert "C-1001 is not a gate; write its number, as `gate list` shows it." in ended.err
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [

@@ -55,8 +55,10 @@ async def test_a_case_is_moved_by_hand_and_a_move_that_is_none_is_refused(cli: C
     for verb, state in (("resolve", "resolved"), ("reopen", "in_progress"), ("close", "closed")):
         assert f"is {state.replace('_', ' ')}" in await cli.done("case", verb, case.label, "--reason", f"why {verb}")
         assert (await _now(world, case)).state == state
-    for verb in ("reopen", "resolve", "close", "cancel"):
-        assert f"{case.label} is closed" in (await cli("case", verb, case.label)).line
+    for verb in ("reopen", "resolve", "cancel"):
+        refused = (await cli("case", verb, case.label)).line
+        assert refused == f"{case.label} is closed, for good. Open a new case."
+    assert (await cli("case", "close", case.label)).line == f"{case.label} is closed already."
     told = await cli.done("case", "show", case.label)
     assert "operator closed the case: why close" in told
 
