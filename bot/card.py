@@ -2,8 +2,7 @@
 
 from datetime import tzinfo
 
-from bot import gating
-from bot.results import CallResult
+from bot import gating, gist
 from bot.when import at_text, span_text
 from casestore import cases, principals, steps
 from casestore.canonical import decode, encode
@@ -86,11 +85,8 @@ def _looked_at(step: Step) -> str:
 
 
 def _gist(step: Step) -> str:
-    if step.result is None:
-        return "…"
-    result = CallResult.load(step.result)
-    words = result.content if isinstance(result.content, str) else encode(result.content)
-    return words if step.state is StepState.FINISHED else f"failed: {words}"
+    words = gist.of_step(step)
+    return words if step.state is StepState.FINISHED or step.result is None else f"failed: {words}"
 
 
 def _waiting(tx: Tx, gate: Gate) -> str | None:

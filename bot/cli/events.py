@@ -1,9 +1,7 @@
 """One entry of the trail in words, for the story of a case; None for what a reader can do without."""
 
-from typing import cast
-
+from bot import gist
 from bot.cli.out import short
-from bot.results import CallResult
 from bot.when import SECOND, span_text
 from casestore import steps
 from casestore.canonical import decode, encode
@@ -99,22 +97,6 @@ def call(step: Step) -> str:
     return f"{step.tool}({', '.join(f'{name}={short(encode(value), _ARGUMENT)}' for name, value in given.items())})"
 
 
-def gist(step: Step, most: int = _LONG) -> str:
-    """What a call returned, in few words: of a table its plain values."""
-    if step.result is None:
-        return "…"
-    content = CallResult.load(step.result).content
-    if isinstance(content, dict):
-        fields, given = cast("dict[str, object]", content), decode(step.args or "{}")
-        plain = [
-            f"{name} {value if isinstance(value, str) else encode(value)}"
-            for name, value in fields.items()
-            if not isinstance(value, list | dict) and given.get(name, ...) != value
-        ]
-        content = ", ".join(plain) or encode(fields)
-    return short(content if isinstance(content, str) else encode(content), most)
-
-
 def _step(tx: Tx, meta: dict[str, object]) -> Step:
     return steps.by_id(tx, StepId(int(str(meta["step"]))))
 
@@ -132,7 +114,7 @@ def _ended(tx: Tx, meta: dict[str, object], kind: str) -> str | None:
     took = f" ({span_text(ms)})" if ms >= SECOND else ""
     late = "came late and was not used: " if kind == "tool.late_result" else ""
     failed = "failed: " if kind == "tool.failed" else ""
-    return f"{call(step)} → {late}{failed}{gist(step)}{took}"
+    return f"{call(step)} → {late}{failed}{short(gist.of_step(step), _LONG)}{took}"
 
 
 def _run(meta: dict[str, object]) -> str | None:

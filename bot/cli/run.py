@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot import gating
+from bot import gating, gist
 from bot.cli import events, who
 from bot.cli.arguments import BY_DEFAULT, As, Json, Most, RunNumber, case_number
 from bot.cli.command import command, group
@@ -91,7 +91,7 @@ def _step(step: Step) -> str:
         ended = f"{step.finish_reason or step.state}, response {response}{f', {step.error}' if step.error else ''}"
         return f"model {step.model_reported or ''}: {ended}{took}"
     gate = f", gate {step.gate_id}" if step.gate_id is not None else ""
-    return f"{events.call(step)} [{step.state}{gate}] → {events.gist(step, 300)}{took}"
+    return f"{events.call(step)} [{step.state}{gate}] → {short(gist.of_step(step), 300)}{took}"
 
 
 def _row(label: str, text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.tools.declare import ToolFailed
 from casestore import bindings, gates
 from casestore.models import Case
 from casestore.principals import actor
@@ -57,6 +58,16 @@ async def test_the_card_says_what_will_happen_to_what_because_of_whom_and_what_i
     assert card.decides == "an operator, not the requester"
     assert card.if_nobody.endswith("(in 24 h): denied; the requester is told")
     assert [(argument.name, argument.value) for argument in card.arguments] == [("service", "a")]
+
+
+async def test_what_was_looked_at_is_told_in_words_and_a_failure_as_one(rig: Rig) -> None:
+    rig.effects.answer("look", {"percent": 94, "at": "/", "dirs": [{"path": "/var"}]}, ToolFailed("the disk is gone"))
+    rig.model.then(calls(("look", {"at": "/"}), ("look", {"at": "/var"})), calls(RESTART))
+    await rig.say("It hangs")
+    await rig.work()
+
+    ((_, card),) = cards(rig, THREAD)
+    assert card.looked_at == ("look(/) → percent 94", "look(/var) → failed: the disk is gone")
 
 
 async def test_while_the_effect_is_under_way_the_card_says_so(rig: Rig) -> None:
