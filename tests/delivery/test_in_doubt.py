@@ -15,6 +15,7 @@ from channels.errors import Uncertain
 from channels.memory import MemoryChannel
 from channels.messages import Address, Outbound, Text
 from tests.loop.conftest import MakeRig
+from tests.loop.lines import saying, states
 from tests.loop.rig import MINUTE, THREAD, Rig
 
 ELSEWHERE = THREAD.model_copy(update={"thread": "t2"})
@@ -35,18 +36,6 @@ class Deaf(MemoryChannel):
                 raise KeyError("what nobody thought of")
             await self.answers.wait()
         return await super().find(address, nonce)
-
-
-async def saying(rig: Rig, *texts: str, at: Address = THREAD) -> Case:
-    """A case in whose thread these are to be said."""
-    case = await rig.say("Hello", at=at)
-    for text in texts:
-        await rig.store.write(speech.say, rig.clock.now(), case.id, text)
-    return case
-
-
-async def states(rig: Rig, case: Case) -> list[str]:
-    return [row.state for row in await rig.outbox(case)]
 
 
 async def delivered(rig: Rig, at: Address, *texts: str) -> None:

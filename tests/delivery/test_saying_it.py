@@ -11,6 +11,7 @@ from channels.errors import AuthFailed, RetryLater, Uncertain, Undeliverable
 from channels.memory import MemoryChannel
 from channels.messages import Address, Outbound, Text
 from tests.loop.conftest import MakeRig
+from tests.loop.lines import states
 from tests.loop.rig import MINUTE, THREAD, Rig
 from tests.loop.scripted import says
 
@@ -21,10 +22,6 @@ async def put(rig: Rig, case: Case, *texts: str) -> None:
     """Something is to be said in the case."""
     for text in texts:
         await rig.store.write(speech.say, rig.clock.now(), case.id, text, provenance=Provenance.ASSISTANT)
-
-
-async def states(rig: Rig, case: Case) -> list[OutboxState]:
-    return [row.state for row in await rig.outbox(case)]
 
 
 async def quiet_case(rig: Rig, thread: str = "t1") -> Case:

@@ -1,12 +1,11 @@
-"""A case with a call that was cut off, so that nobody knows whether it was made."""
+"""Work that was cut off: killed at a place, or in a call, so that nobody knows whether it was made."""
 
 from collections.abc import Mapping
 
-from bot.results import CallResult
 from casestore.models import Case
 from casestore.states import GateKind
 from tests.loop.rig import Rig
-from tests.loop.scripted import calls
+from tests.loop.scripted import Held, calls
 
 NOTE = ("note", {"text": "x"})
 
@@ -28,5 +27,9 @@ async def unknown(rig: Rig, *wanted: tuple[str, Mapping[str, object]], tool: str
     return case
 
 
-async def kinds(rig: Rig, case: Case) -> list[str]:
-    return [CallResult.load(step.result).kind if step.result else step.state for step in await rig.steps(case)]
+async def killed_in(rig: Rig, case: Case, held: Held) -> None:
+    """Let the case be worked up to a place, and kill the process there."""
+    rig.start(rig.conductor.work(case.id))
+    await held.reached.wait()
+    await rig.kill()
+    held.release.set()

@@ -6,27 +6,16 @@ import pytest
 
 from bot import advance, gating, intake
 from casestore import cases, leases, outbox
-from casestore.models import Case
 from casestore.scope import System
 from casestore.states import Outcome, StepState, TurnState
+from tests.loop.cut_off import killed_in
+from tests.loop.ended import how_they_ended
 from tests.loop.rig import THREAD, Killed, Rig, checked
 from tests.loop.scripted import Held, Waits, calls, returned, says, unpaired
 
 LOOK = ("look", {"at": "/"})
 NOTE = ("note", {"text": "x"})
 RESTART = ("svc.restart", {"service": "a"})
-
-
-async def how_they_ended(rig: Rig, case: Case) -> list[Outcome | None]:
-    return [run.outcome for run in await rig.runs(case)]
-
-
-async def killed_in(rig: Rig, case: Case, held: Held) -> None:
-    """Let the case be worked up to a place, and kill the process there."""
-    rig.start(rig.conductor.work(case.id))
-    await held.reached.wait()
-    await rig.kill()
-    held.release.set()
 
 
 async def test_killed_before_a_message_is_stored_the_platform_was_not_told_and_sends_it_again(rig: Rig) -> None:

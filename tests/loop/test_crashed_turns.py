@@ -1,25 +1,14 @@
 """Turns that were killed half way, once or again and again (R13)."""
 
-from casestore.models import Case
 from casestore.states import GateKind, Outcome, Verb
+from tests.loop.cut_off import killed_in
+from tests.loop.ended import how_they_ended
 from tests.loop.rig import Rig
 from tests.loop.scripted import Held, Waits, calls, said, says, unpaired
 
 LOOK = ("look", {"at": "/"})
 NOTE = ("note", {"text": "x"})
 RESTART = ("svc.restart", {"service": "a"})
-
-
-async def how_they_ended(rig: Rig, case: Case) -> list[Outcome | None]:
-    return [run.outcome for run in await rig.runs(case)]
-
-
-async def killed_in(rig: Rig, case: Case, held: Held) -> None:
-    """Let the case be worked up to a place, and kill the process there."""
-    rig.start(rig.conductor.work(case.id))
-    await held.reached.wait()
-    await rig.kill()
-    held.release.set()
 
 
 async def test_killed_while_an_answer_is_continued_the_question_is_not_put_twice(rig: Rig) -> None:

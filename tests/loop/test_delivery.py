@@ -8,28 +8,17 @@ import pytest
 from bot import speech
 from casestore import bindings, outbox
 from casestore.errors import StoreUnavailable
-from casestore.models import Case, CaseId
+from casestore.models import CaseId
 from casestore.tx import Tx
 from channels.errors import AuthFailed, RetryLater, Uncertain
 from channels.memory import MemoryChannel
 from channels.messages import Address, Outbound
 from tests.loop.conftest import MakeRig
+from tests.loop.lines import saying, states
 from tests.loop.rig import MINUTE, THREAD, Killed, Rig
 from tests.loop.scripted import Held, says
 
 ELSEWHERE = THREAD.model_copy(update={"thread": "t2"})
-
-
-async def saying(rig: Rig, *texts: str, at: Address = THREAD) -> Case:
-    """A case in whose thread these are to be said."""
-    case = await rig.say("Hello", at=at)
-    for text in texts:
-        await rig.store.write(speech.say, rig.clock.now(), case.id, text)
-    return case
-
-
-async def states(rig: Rig, case: Case) -> list[str]:
-    return [row.state for row in await rig.outbox(case)]
 
 
 class HangingChannel(MemoryChannel):

@@ -6,7 +6,8 @@ from bot import advance, results
 from casestore import leases
 from casestore.models import StepId
 from casestore.states import GateKind, GateState, Verb
-from tests.loop.cut_off import NOTE, kinds, unknown
+from tests.loop.cut_off import NOTE, unknown
+from tests.loop.ended import kinds
 from tests.loop.rig import Rig
 from tests.loop.scripted import calls, returned, says, unpaired
 

@@ -10,7 +10,6 @@ from pydantic_ai.exceptions import (
     UnexpectedModelBehavior,
 )
 
-from casestore.models import Case
 from casestore.states import Outcome, StepState, TurnState
 from tests.loop.rig import Rig
 from tests.loop.scripted import Held, Waits, says
@@ -20,10 +19,6 @@ AWAY = "The assistant's model does not answer just now. Your message is stored; 
 
 def http(status: int) -> ModelHTTPError:
     return ModelHTTPError(status, "scripted", {"error": "the key is sk-secret"})
-
-
-async def how_they_ended(rig: Rig, case: Case) -> list[Outcome | None]:
-    return [run.outcome for run in await rig.runs(case)]
 
 
 PASSING = [

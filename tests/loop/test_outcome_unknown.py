@@ -9,7 +9,8 @@ from bot.settings.sections import Limits
 from casestore import gates, holds, principals
 from casestore.states import GateKind, GateState, Outcome, StepState, Verb
 from tests.loop.conftest import MakeRig
-from tests.loop.cut_off import NOTE, kinds, unknown
+from tests.loop.cut_off import NOTE, unknown
+from tests.loop.ended import kinds
 from tests.loop.rig import HOUR, Rig, checked
 from tests.loop.scripted import calls, returned, says, unpaired
 

@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from bot.results import CallResult
 from bot.settings import Settings
 from bot.settings.sections import Gates
 from casestore import gates
@@ -12,6 +11,7 @@ from casestore.models import Case
 from casestore.principals import actor
 from casestore.states import GateState, OnExpiry, Outcome, TurnState, Verb
 from tests.loop.conftest import MakeRig
+from tests.loop.ended import kinds
 from tests.loop.rig import HOUR, Rig, checked
 from tests.loop.scripted import calls, returned, said, says, unpaired
 
@@ -20,11 +20,6 @@ B = ("svc.restart", {"service": "b"})
 C = ("svc.restart", {"service": "c"})
 LOOK = ("look", {"at": "/"})
 NOTE = ("note", {"text": "x"})
-
-
-async def kinds(rig: Rig, case: Case) -> list[str]:
-    """How each call of a case ended, in their order."""
-    return [CallResult.load(step.result).kind if step.result else step.state for step in await rig.steps(case)]
 
 
 async def test_the_free_call_runs_at_once_and_the_gated_ones_are_asked_one_after_another(rig: Rig) -> None:

@@ -2,12 +2,11 @@
 
 import pytest
 
-from bot.results import CallResult
 from casestore import leases
 from casestore.errors import MoveRefused
-from casestore.models import Case
 from casestore.states import GateState, Outcome, StepState
 from channels.errors import RetryLater
+from tests.loop.ended import kinds
 from tests.loop.rig import Rig
 from tests.loop.scripted import Held, Waits, calls, returned, said, says, unpaired
 
@@ -17,10 +16,6 @@ NOTE = ("note", {"text": "x"})
 
 TAKEN = "kim has taken over {}. I stay silent until it is handed back."
 BACK = "kim has handed {} back to the assistant."
-
-
-async def kinds(rig: Rig, case: Case) -> list[str]:
-    return [CallResult.load(step.result).kind if step.result else step.state for step in await rig.steps(case)]
 
 
 async def test_what_the_assistant_used_is_counted_also_when_the_case_is_back_before_it_answers(rig: Rig) -> None:
