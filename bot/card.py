@@ -18,6 +18,7 @@ _VERBS: dict[GateKind, tuple[Verb, ...]] = {
     GateKind.OUTCOME: ("happened", "not_happened", "rerun"),
 }
 _HEADINGS = {GateKind.APPROVAL: "Approve?", GateKind.CONSENT: "Do you agree?", GateKind.OUTCOME: "Did it happen?"}
+_UNDECIDED = {GateState.EXPIRED: "Expired", GateState.WITHDRAWN: "Withdrawn"}
 
 
 def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> Card:
@@ -28,7 +29,7 @@ def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> Card:
         gate_id=gate.id,
         digest8=gate.digest_shown[:8],
         verbs=_VERBS[gate.kind] if is_open else (),
-        heading=_HEADINGS[gate.kind] if is_open else "Decided",
+        heading=_HEADINGS[gate.kind] if is_open else _UNDECIDED.get(gate.state, "Decided"),
         statement=gate.statement,
         case_label=case.label,
         case_title=case.title,

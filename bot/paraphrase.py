@@ -3,10 +3,19 @@
 from casestore import cases, trail
 from casestore.canonical import decode
 from casestore.models import CaseId
+from casestore.states import Verb
 from casestore.trail import Glimpse
 from casestore.tx import Tx
 
 _NEWEST = 40
+_SAID = {
+    Verb.APPROVE: "approved it",
+    Verb.DENY: "denied it",
+    Verb.REVISE: "sent it back for revision",
+    Verb.HAPPENED: "said that it happened",
+    Verb.NOT_HAPPENED: "said that it did not happen",
+    Verb.RERUN: "let it be run again",
+}
 
 
 def of_case(tx: Tx, case_id: CaseId) -> str:
@@ -28,7 +37,7 @@ def _sentence(entry: Glimpse) -> str | None:
         case "gate.asked":
             return f"A person was asked: {_content(entry).get('statement', 'erased')}."
         case "gate.approved" | "gate.denied":
-            return f"{_who(entry)} {entry.kind.removeprefix('gate.')} it{_reason(entry)}."
+            return f"{_who(entry)} {_SAID[Verb(str(decode(entry.meta)['verb']))]}{_reason(entry)}."
         case "gate.expired":
             return "Nobody decided in time, which counts as a denial."
         case "gate.withdrawn":

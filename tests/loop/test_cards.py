@@ -122,6 +122,8 @@ async def test_however_a_gate_ends_every_copy_says_so_also_after_a_restart(rig: 
 
     ((line, *_),) = outcomes(rig)
     assert line.startswith(shown)
+    heading = {"Expired": "Expired", "Withdrawn": "Withdrawn"}.get(shown.rstrip().partition(":")[0], "Decided")
+    assert {card.heading for _, card in cards(rig, THREAD)} == {heading}, "nobody decided what was taken back"
 
 
 async def test_a_gate_decided_while_its_card_is_being_sent_is_edited_right_after(rig: Rig) -> None:
