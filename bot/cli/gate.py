@@ -95,7 +95,7 @@ def is_shortened(shown: Card) -> bool:
 def _rows(now: int, gate: Gate, case: Case, zone: tzinfo | None) -> Iterator[tuple[str, str, str, str]]:
     """Two lines: the same call may be asked in several cases, and only what each is for tells them apart."""
     yield str(gate.id), case.label, _when(now, gate, zone), gate.statement
-    yield "", "", "", f"for: {case.title}; asked {at_text(gate.asked_at, zone, now)}"
+    yield "", "", "", f"asked {at_text(gate.asked_at, zone, now)} for: {case.title}"
 
 
 def _when(now: int, gate: Gate, zone: tzinfo | None) -> str:

@@ -13,6 +13,7 @@ from tests.loop.rig import HOUR, THREAD, Rig
 from tests.loop.scripted import calls, says
 
 RESTART = ("svc.restart", {"service": "a"})
+DIRS = [{"gb": gb, "path": path} for gb, path in ((8.5, "/opt"), (4, "/usr"), (1, "/var"), (0, "/srv"))]
 ROOM = Address(channel="memory", space="S", room="approvals")
 
 
@@ -61,13 +62,16 @@ async def test_the_card_says_what_will_happen_to_what_because_of_whom_and_what_i
 
 
 async def test_what_was_looked_at_is_told_in_words_and_a_failure_as_one(rig: Rig) -> None:
-    rig.effects.answer("look", {"percent": 94, "at": "/", "dirs": [{"path": "/var"}]}, ToolFailed("the disk is gone"))
+    rig.effects.answer("look", {"percent": 94, "at": "/", "dirs": DIRS, "bad": []}, ToolFailed("the disk is gone"))
     rig.model.then(calls(("look", {"at": "/"}), ("look", {"at": "/var"})), calls(RESTART))
     await rig.say("It hangs")
     await rig.work()
 
     ((_, card),) = cards(rig, THREAD)
-    assert card.looked_at == ("look(/) → percent 94", "look(/var) → failed: the disk is gone")
+    assert card.looked_at == (
+        "look(/) → bad none, dirs 8.5 /opt; 4 /usr; 1 /var; …, percent 94",
+        "look(/var) → failed: the disk is gone",
+    )
 
 
 async def test_while_the_effect_is_under_way_the_card_says_so(rig: Rig) -> None:
