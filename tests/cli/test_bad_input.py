@@ -14,7 +14,7 @@ import pytest
 from bot import first_start
 from casestore.errors import ConstraintBroken
 from casestore.locks import ServiceLock
-from casestore.migrate import migrate
+from casestore.migrate import migrate, newest
 from tests.cli.command_line import COMMAND, Cli, Ended, call, environment
 from tests.conftest import World
 
@@ -146,7 +146,7 @@ def _foreign(db: Path) -> None:
 
 
 _FILES: dict[str, tuple[Callable[[Path], None], str]] = {
-    "a newer version": (_newer, "has version 99; this casebound knows up to 1"),
+    "a newer version": (_newer, f"has version 99; this casebound knows up to {newest()}"),
     "no database": (_not_a_database, "is not a database"),
     "a torn database": (_torn, "Cannot use"),
     "another program's": (_foreign, "is a database of another program"),
