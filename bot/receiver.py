@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("casebound.receiver")
 
 _NOT_DECIDED = "That could not be recorded, so nothing is decided yet. Please press again in a minute."
+_NOT_LOOKED_UP = "That cannot be looked up just now. Please try again in a minute."
 _STRANGER = "I do not know you, so I cannot do that for you. Ask an operator to bind your account."
 
 
@@ -83,7 +84,10 @@ class Receiver:
 
     async def command(self, command: Command) -> str:
         """Answer a command typed to the bot."""
-        return await self._store.read(_command, self._clock.now(), command, self._zone)
+        try:
+            return await self._store.read(_command, self._clock.now(), command, self._zone)
+        except StoreUnavailable:  # which is never "there are none" (R15)
+            return _NOT_LOOKED_UP
 
     async def gone(self, gone: Gone) -> None:
         """A thread is lost: the binding ends, the case lives on (R3)."""

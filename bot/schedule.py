@@ -16,6 +16,7 @@ from bot.when import at_text
 from casestore import cases, gates, leases
 from casestore.db import Store
 from casestore.errors import StoreError
+from casestore.files import wal_bytes
 from casestore.tx import Tx
 
 log = logging.getLogger("casebound.schedule")
@@ -82,7 +83,8 @@ class Schedule:
 
     async def _checkpoint(self) -> None:
         if not await self._store.checkpoint():
-            log.info("checkpoint.incomplete")
+            # somebody reads for long, or another process writes: what they hold up is in the WAL, which grows
+            log.info("checkpoint.incomplete", extra={"fields": {"wal_bytes": wal_bytes(self._store.path)}})
 
     async def _auto_close(self) -> None:
         closed = await self._store.write(auto_close, self._clock.now(), self._settings.cases.auto_close)

@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from casestore.errors import ConstraintBroken, StoreUnavailable
+from casestore.errors import ConstraintBroken, StoreDamaged, StoreUnavailable
+from casestore.remedy import damaged, primary, when_to_try_again
 from casestore.tx import Tx
 
 Job = Callable[[Tx], object]
@@ -100,14 +101,13 @@ def translated(error: BaseException) -> BaseException:
         return ConstraintBroken(f"The store refused a row: {error}")
     if primary(error) in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_SCHEMA):
         return ConstraintBroken(f"The store does not understand a statement: {error}")
+    if damaged(error):
+        return StoreDamaged(
+            f"The database cannot be read ({error}): its disk fails, or the file is damaged. Check the disk; if that "
+            "works, keep the file as it is and restore a backup."
+        )
     if isinstance(error, sqlite3.OperationalError | sqlite3.InternalError) or type(error) is sqlite3.DatabaseError:
-        return StoreUnavailable(f"The store cannot answer now ({error}). Try again.")
+        return StoreUnavailable(f"The store cannot answer now ({error}). {when_to_try_again(error)}")
     if isinstance(error, StopIteration):  # no future can carry one: whoever waits for it would wait for ever
         return RuntimeError("A function of a transaction let StopIteration out.")
     return error
-
-
-def primary(error: BaseException) -> int | None:
-    """SQLite's own code of an error, without what refines it; None where it is not SQLite's."""
-    code: object = getattr(error, "sqlite_errorcode", None)
-    return code & 0xFF if isinstance(code, int) else None

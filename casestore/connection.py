@@ -18,6 +18,8 @@ CHECKPOINT_BUSY_MS = 200
 class Connection(aiosqlite.Connection):
     """aiosqlite's connection, of which we use one protected method in one place: run a function on its thread."""
 
+    _stopped: asyncio.Future[object] | None = None
+
     async def call(self, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `fn` on the connection's thread. Once queued it runs to its end, whatever becomes of the caller."""
         return await self._execute(fn, *args, **kwargs)  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]
@@ -26,6 +28,16 @@ class Connection(aiosqlite.Connection):
     def raw(self) -> sqlite3.Connection:
         """The connection itself; only for functions that run on its thread."""
         return self._conn
+
+    def stop(self) -> asyncio.Future[object] | None:
+        """End the thread; aiosqlite does so by itself where the file could not be opened, and waits for nothing."""
+        self._stopped = super().stop()  # pyright: ignore[reportUnknownMemberType]
+        return self._stopped
+
+    async def stopped(self) -> None:
+        """Wait until the thread has nothing more to tell; it would tell it to a loop that is closed by then."""
+        if self._stopped is not None:
+            await self._stopped
 
     def reopen(self) -> None:
         """Close it and open it again; runs on its thread. Where that fails it stays closed until the next time."""
@@ -54,7 +66,11 @@ async def connect(path: Path, *, readonly: bool, busy_timeout_ms: int = BUSY_TIM
 
 
 async def _opened(connection: Connection) -> Connection:
-    return await connection  # pyright: ignore[reportReturnType]
+    try:
+        return await connection  # pyright: ignore[reportReturnType]
+    except BaseException:
+        await connection.stopped()
+        raise
 
 
 def _configure(raw: sqlite3.Connection, *, readonly: bool, busy_timeout_ms: int) -> None:

@@ -7,11 +7,12 @@ from contextlib import AsyncExitStack, nullcontext
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
-from casestore.batch import Done, Job, Result, commit_together, primary, translated
+from casestore.batch import Done, Job, Result, commit_together, translated
 from casestore.connection import BUSY_TIMEOUT_MS, CHECKPOINT_BUSY_MS, Connection, connect
-from casestore.errors import CompanionGone, StoreError, StoreUnavailable
+from casestore.errors import CompanionGone, StoreDamaged, StoreError, StoreUnavailable
 from casestore.files import OpenFiles
 from casestore.locks import FileLock, ServiceLock
+from casestore.remedy import primary
 from casestore.tx import Tx
 
 P = ParamSpec("P")
@@ -48,8 +49,10 @@ class Store:
         self._reading: set[asyncio.Task[object]] = set()
         self._closed = False
         self._seen_version = 0
+        self._unread: Job | None = None
+        self._damage: StoreDamaged | None = None
         self.healthy = True
-        """Whether the last write could be stored; shown by `/readyz` (R15)."""
+        """Whether the last write could be stored, and no damage was ever found; shown by `/readyz` (R15)."""
 
     async def write(self, fn: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `fn(tx, …)` as a transaction; returns once it is durable.
@@ -79,6 +82,16 @@ class Store:
         except asyncio.CancelledError:
             running.add_done_callback(_observe)
             raise
+
+    async def refuse_if_unreadable(self) -> None:
+        """Read once more what could not be read last. Raises `StoreUnavailable` while that still cannot be.
+
+        Damage that was found stays: what is put in its place is another file, which takes a restart.
+        """
+        if self._damage is not None:
+            raise StoreDamaged(str(self._damage))
+        if self._unread is not None:
+            await self._read(self._unread)
 
     async def changed_elsewhere(self) -> bool:
         """Whether another connection has committed since the last time this was asked."""
@@ -129,10 +142,11 @@ class Store:
                 continue
             for (_, future), result in zip(batch, results, strict=True):
                 if isinstance(result, Done):
-                    self.healthy = True
+                    self.healthy = self._damage is None
                     future.set_result(result.value)
                 else:
                     self.healthy = self.healthy and not isinstance(result.error, StoreUnavailable)
+                    self._note_damage(result.error)
                     future.set_exception(result.error)
 
     async def _committed(self, jobs: list[Job]) -> list[Result]:
@@ -194,11 +208,23 @@ class Store:
     async def _read(self, job: Job) -> object:
         """A task of its own, so that a caller who is cancelled leaves no connection half opened."""
         async with self._free_to_read:
-            reader = self._readers.pop() if self._readers else await self._open_reader()
             try:
-                return await reader.call(self._snapshot, reader, job)
-            finally:
-                self._readers.append(reader)
+                reader = self._readers.pop() if self._readers else await self._open_reader()
+                try:
+                    value = await reader.call(self._snapshot, reader, job)
+                finally:
+                    self._readers.append(reader)
+            except StoreUnavailable as error:
+                self._unread = job
+                self._note_damage(error)
+                raise
+            if self._unread is job:
+                self._unread = None
+            return value
+
+    def _note_damage(self, error: BaseException) -> None:
+        if isinstance(error, StoreDamaged):
+            self._damage, self.healthy = error, False
 
     async def _open_reader(self) -> Connection:
         try:

@@ -2,7 +2,8 @@
 
     StoreError
     ├── StoreUnavailable        the file cannot be read or written now: try again (R15)
-    │   └── CompanionGone       its WAL or shared memory was taken away: the store saves what it can, by itself
+    │   ├── CompanionGone       its WAL or shared memory was taken away: the store saves what it can, by itself
+    │   └── StoreDamaged        what is in the file cannot be made out: an operator has to act
     ├── StoreUnusable           the file is not one we may use: an operator has to act
     ├── ServiceRunning          another process already serves this file
     ├── NotFound                no such thing in this scope (R21)
@@ -28,6 +29,10 @@ class StoreUnavailable(StoreError):
 
 class CompanionGone(StoreUnavailable):
     """The WAL or the shared memory was taken away under us; who has them open can still save what is in the WAL."""
+
+
+class StoreDamaged(StoreUnavailable):
+    """The file has pages that make no sense, or cannot be read. What stands there is not known, never "not found"."""
 
 
 class StoreUnusable(StoreError):

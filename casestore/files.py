@@ -41,3 +41,11 @@ class OpenFiles:
         for path, found in now.items():
             if found is None:
                 raise CompanionGone(f"{path} is gone. Try again.")
+
+
+def wal_bytes(db: Path) -> int:
+    """How long the WAL is: what no checkpoint has moved into the file and emptied yet."""
+    try:
+        return beside(db, "-wal").stat().st_size
+    except OSError:
+        return 0

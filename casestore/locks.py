@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from casestore.errors import ServiceRunning, StoreError, StoreUnavailable, StoreUnusable
+from casestore.remedy import remedy
 
 Identity = tuple[int, int]
 
@@ -34,7 +35,7 @@ def _open(path: Path) -> int:
 
 
 def _cannot_write(path: Path, error: OSError) -> StoreUnusable:
-    return StoreUnusable(f"Cannot write {path} ({error.strerror}). Choose a folder you may write to, with --db.")
+    return StoreUnusable(f"Cannot write {path} ({error.strerror}). {remedy(error)}")
 
 
 def identity(file: Path | int) -> Identity | None:

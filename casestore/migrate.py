@@ -17,6 +17,7 @@ from casestore.connection import connect
 from casestore.db import LOCK_TIMEOUT_MS, Store
 from casestore.errors import StoreUnavailable, StoreUnusable
 from casestore.locks import FileLock, ServiceLock, beside
+from casestore.remedy import remedy
 
 APPLICATION_ID = 0x43424E44
 _HEADER = b"SQLite format 3\x00"
@@ -82,9 +83,9 @@ def migrate(path: Path, to: int | None = None) -> tuple[int, int]:
             known = migrations()
             for step in known if target > version else reversed(known):
                 if version < step.version <= target:
-                    _apply(conn, step.up, step.version)
+                    _apply(conn, path, step.up, step.version)
                 elif target < step.version <= version:
-                    _apply(conn, step.down, step.version - 1)
+                    _apply(conn, path, step.down, step.version - 1)
     finally:
         lock.close()
     return before, target
@@ -113,9 +114,7 @@ async def open_store(
     try:
         writer = await connect(path, readonly=False)
     except sqlite3.Error as error:
-        raise StoreUnusable(
-            f"Cannot open {path} for writing ({error}). Check the file's and folder's rights."
-        ) from None
+        raise StoreUnusable(f"Cannot open {path} for writing ({error}). {remedy(error)}") from None
     lock = None
     try:
         lock = FileLock(path)
@@ -130,7 +129,7 @@ async def open_store(
     return store
 
 
-def _apply(conn: sqlite3.Connection, sql: str, version: int) -> None:
+def _apply(conn: sqlite3.Connection, path: Path, sql: str, version: int) -> None:
     conn.execute("BEGIN IMMEDIATE")
     try:
         for statement in statements(sql):
@@ -141,7 +140,9 @@ def _apply(conn: sqlite3.Connection, sql: str, version: int) -> None:
     except sqlite3.Error as error:
         if conn.in_transaction:
             conn.execute("ROLLBACK")
-        raise StoreUnavailable(f"Migration to version {version} failed, nothing was changed: {error}") from None
+        raise StoreUnavailable(
+            f"Migration of {path} to version {version} failed, nothing was changed: {error}. {remedy(error)}"
+        ) from None
 
 
 def statements(sql: str) -> Iterator[str]:
@@ -170,9 +171,7 @@ def _create(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        raise StoreUnusable(
-            f"Cannot write {path} ({error.strerror}). Choose a folder you may write to, with --db."
-        ) from None
+        raise StoreUnusable(f"Cannot write {path} ({error.strerror}). {remedy(error)}") from None
 
 
 def _roll_back(path: Path) -> None:
@@ -181,9 +180,7 @@ def _roll_back(path: Path) -> None:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=5)) as conn:
             _is_empty(conn)
     except sqlite3.DatabaseError as error:
-        raise StoreUnusable(
-            f"Cannot use {path} as a database ({error}). Check the file's and folder's rights, or choose another --db."
-        ) from None
+        raise StoreUnusable(f"Cannot use {path} as a database ({error}). {remedy(error)}") from None
 
 
 @contextmanager
@@ -201,9 +198,7 @@ def _plain(path: Path, *, readonly: bool = False) -> Generator[sqlite3.Connectio
         finally:
             conn.close()
     except sqlite3.DatabaseError as error:
-        raise StoreUnusable(
-            f"Cannot use {path} as a database ({error}). Check the file's and folder's rights, or choose another --db."
-        ) from None
+        raise StoreUnusable(f"Cannot use {path} as a database ({error}). {remedy(error)}") from None
 
 
 def _identity(conn: sqlite3.Connection) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from bot.cli.out import document, say
 from bot.errors import Refused
 from bot.present import verification_json
 from casestore.check import Checked, check, damage
-from casestore.errors import StoreUnusable
+from casestore.errors import StoreDamaged, StoreUnusable
 from casestore.locks import ServiceLock
 from casestore.migrate import migrate, newest, version_of
 
@@ -77,7 +77,11 @@ def check_(here: Here, json: Json = False) -> None:
 
 async def _checked(here: Here) -> tuple[tuple[str, ...], Checked]:
     async with here.store() as store:
-        return damage(here.db), await store.read(check)
+        found = damage(here.db)
+        try:
+            return found, await store.read(check)
+        except StoreDamaged as error:  # as far as SQLite could look; there is no more to be read
+            return found or (str(error),), Checked((), ())
 
 
 def _version(here: Here) -> int:

@@ -8,6 +8,7 @@ from bot.errors import SettingsError
 from bot.redaction import Redaction
 from bot.settings import Settings
 from casestore.errors import StoreUnusable
+from casestore.remedy import remedy
 
 if TYPE_CHECKING:
     from bot.app import Service
@@ -30,8 +31,7 @@ async def engine(settings: Settings, name: str, redaction: Redaction) -> "AsyncG
         except OSError as error:
             db = settings.service.db
             raise StoreUnusable(
-                f"Cannot write beside {db} ({error.strerror or type(error).__name__}). "
-                "Choose a folder you may write to, with --db."
+                f"Cannot write beside {db} ({error.strerror or type(error).__name__}). {remedy(error)}"
             ) from None
         redaction.hide(service.api_token)
         yield service

@@ -80,6 +80,7 @@ async def _store(service: Service) -> str | None:
     try:
         async with asyncio.timeout(_TIMEOUT_S):
             await service.store.write(put_and_take)
+            await service.store.refuse_if_unreadable()
     except TimeoutError:
         return f"it did not answer within {_TIMEOUT_S:g} s"
     except ConstraintBroken as error:

@@ -1,13 +1,15 @@
 """How each connection is set: what is acknowledged survives a power cut, and readers cannot write."""
 
 import asyncio
+import resource
 import sqlite3
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from casestore.connection import BUSY_TIMEOUT_MS
+from casestore.connection import BUSY_TIMEOUT_MS, Connection, connect
 from casestore.db import MOST_READERS, Store
 from casestore.errors import ConstraintBroken, StoreUnavailable
 from casestore.models import Row
@@ -114,3 +116,40 @@ async def test_a_transaction_of_the_writer_is_never_left_open(store: Store) -> N
     with pytest.raises(ConstraintBroken):
         await store.write(Tx.value, "SELECT nonsense")
     assert not await on_writer(store, lambda conn: conn.in_transaction)
+
+
+async def test_a_file_that_cannot_be_opened_leaves_nothing_that_speaks_to_a_loop_that_is_gone(
+    db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left of a connection that was not made has ended before anybody hears that it was not."""
+    held, stop, stopping = threading.Event(), Connection.stop, asyncio.Event()
+
+    def stop_later(connection: Connection) -> asyncio.Future[object] | None:
+        stopping.set()
+        connection._tx.put_nowait((None, held.wait))  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
+        return stop(connection)
+
+    monkeypatch.setattr(Connection, "stop", stop_later)
+    opening = asyncio.create_task(connect(db.with_name("nothing.db"), readonly=True))
+    await stopping.wait()
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not opening.done()
+    held.set()
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+        await opening
+
+
+async def test_what_could_not_be_read_is_read_again_by_health_until_it_can_be(store: Store) -> None:
+    """R15: another read that succeeds says nothing about it. Here the process has no file left to open it with."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        with pytest.raises(StoreUnavailable, match="Try again"):
+            await store.read(Tx.integer, "SELECT 1")
+        await store.write(Tx.integer, "SELECT 1")
+        with pytest.raises(StoreUnavailable, match="Try again"):
+            await store.refuse_if_unreadable()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    await store.refuse_if_unreadable()
