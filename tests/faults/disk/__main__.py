@@ -1,4 +1,7 @@
-"""`make disk`: every write and every sync of every scenario fails, once and for good, in every way it can."""
+"""`make disk`: every write and every sync of every scenario fails, once and for good, in every way it can.
+
+And at every length at which its file could grow no further.
+"""
 
 import sys
 import tempfile
@@ -26,6 +29,7 @@ def main() -> int:
         new_file, library = (folder / "new.db").read_bytes(), shim.build(folder)
         sweep = Sweep(folder, library, new_file, schema_of_new(folder, new_file))
         plans = [plan for scenario in SCENARIOS for kinds in (WRITES, SYNCS) for plan in sweep.plans(scenario, kinds)]
+        plans += [plan for scenario in SCENARIOS for plan in sweep.limits(scenario)]
         sweep.end()
         parts = [plans[n : n + _AT_A_TIME] for n in range(0, len(plans), _AT_A_TIME)]
         swept = Swept()

@@ -1,4 +1,4 @@
-"""The child of a sweep: under the shim it acts out one scenario for each plan, each in a process of its own.
+"""The child of a sweep: under the shim, or a limit, it acts out one scenario for each plan, each in its own process.
 
 Run as a program: plans as lines of JSON on stdin, what everybody was told as lines of JSON on stdout.
 """
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from casestore import cases, prompts
 from casestore.cases import Opening
@@ -19,6 +20,7 @@ from casestore.errors import StoreError
 from casestore.migrate import open_store
 from casestore.states import Origin
 from casestore.tx import Tx
+from tests.faults.disk.limit import LIMIT, Limit
 
 NOW = 1_790_000_000_000
 BODY = 6_000
@@ -29,7 +31,10 @@ FAULT_OVER = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One fault: in which scenario, which write or sync fails, and how."""
+    """One fault: in which scenario, which write or sync fails, and how.
+
+    Of a limit (`kinds` is `LIMIT`): after how many bytes more no file grows any further.
+    """
 
     db: str
     log: str
@@ -39,6 +44,28 @@ class Plan:
     good: bool
     error: int
     half: bool
+    ends: bool = False
+    """The process ends while the fault lasts, with its store open."""
+
+
+class Fault(Protocol):
+    """What makes writes fail."""
+
+    def arm(self, plan: Plan, n: int) -> None:
+        """Begin to count; `n` fails, -1 for none."""
+        ...
+
+    def counted(self) -> int:
+        """How many could have failed since."""
+        ...
+
+    def over(self) -> None:
+        """Nothing fails any more."""
+        ...
+
+    def mark(self, number: int) -> None:
+        """A moment that a test wants to find again."""
+        ...
 
 
 @dataclass(slots=True)
@@ -55,11 +82,11 @@ class Outcome:
     counted: int = 0
     broke: str = ""
 
-    def tell(self, shim: ctypes.CDLL, name: str, what: str) -> None:
+    def tell(self, fault: Fault, name: str, what: str) -> None:
         """Somebody has an answer."""
         self.told.append((name, what))
         if what == "done":
-            shim.fault_mark(len(self.told) - 1)
+            fault.mark(len(self.told) - 1)
 
 
 class Unwanted(Exception):
@@ -88,10 +115,10 @@ def names(tx: Tx) -> list[str]:
 
 
 class Scene:
-    """A store, the shim, and the record of what is told."""
+    """A store, the fault, and the record of what is told."""
 
-    def __init__(self, shim: ctypes.CDLL, plan: Plan, outcome: Outcome) -> None:
-        self.shim = shim
+    def __init__(self, fault: Fault, plan: Plan, outcome: Outcome) -> None:
+        self.fault = fault
         self.plan = plan
         self.outcome = outcome
         self.opened: Store | None = None
@@ -111,15 +138,12 @@ class Scene:
             what = "raised"
         else:
             what = "done"
-        self.outcome.tell(self.shim, name, what)
+        self.outcome.tell(self.fault, name, what)
         return what
 
     def arm(self, n: int) -> None:
         """Begin to count; `n` fails, -1 for none."""
-        plan = self.plan
-        self.shim.fault_arm(
-            plan.db.encode(), plan.log.encode(), n, plan.kinds, int(plan.good), plan.error, int(plan.half)
-        )
+        self.fault.arm(self.plan, n)
 
 
 async def opening(scene: Scene) -> None:
@@ -185,15 +209,43 @@ async def _checkpoint(store: Store) -> bool:
         return False
 
 
+class Shim:
+    """Fails the n-th write or sync, see `shim.c`."""
+
+    def __init__(self) -> None:
+        self._shim = ctypes.CDLL(None)
+
+    def arm(self, plan: Plan, n: int) -> None:
+        """Begin to count; `n` fails, -1 for none."""
+        self._shim.fault_arm(
+            plan.db.encode(), plan.log.encode(), n, plan.kinds, int(plan.good), plan.error, int(plan.half)
+        )
+
+    def counted(self) -> int:
+        """How many could have failed since."""
+        return int(self._shim.fault_counted())
+
+    def over(self) -> None:
+        """Nothing fails any more."""
+        self._shim.fault_over()
+
+    def mark(self, number: int) -> None:
+        """A moment that is found again in the log."""
+        self._shim.fault_mark(number)
+
+
 async def act(plan: Plan) -> Outcome:
     """The scenario under its fault, then what follows once the fault is over; nobody closes the store."""
-    shim, outcome = ctypes.CDLL(None), Outcome()
-    scene = Scene(shim, plan, outcome)
+    outcome = Outcome()
+    fault = Limit() if plan.kinds == LIMIT else Shim()
+    scene = Scene(fault, plan, outcome)
     scene.arm(-1)
     await SCENARIOS[plan.scenario](scene)
-    outcome.counted = shim.fault_counted()
-    shim.fault_over()
-    shim.fault_mark(FAULT_OVER)
+    outcome.counted = fault.counted()
+    if plan.ends:
+        return outcome
+    fault.over()
+    fault.mark(FAULT_OVER)
     if scene.opened is not None:
         outcome.healthy = scene.opened.healthy
     store = scene.opened or await scene.open()

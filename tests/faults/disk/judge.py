@@ -1,5 +1,6 @@
 """Whether a store kept its promise: in what its readers see, in its files, and in what a power cut leaves of them."""
 
+import asyncio
 import random
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,10 +8,13 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from casestore.check import check
+from casestore.check import check, damage
+from casestore.errors import StoreError
+from casestore.migrate import open_store
 from casestore.tx import Tx
 from tests.faults.disk import power
-from tests.faults.disk.acts import Outcome, Plan, names
+from tests.faults.disk.acts import Outcome, Plan, names, put
+from tests.faults.disk.limit import LIMIT
 
 UNKNOWN = "StoreUnavailable"
 """What somebody was told of whom it is not promised that nothing is stored."""
@@ -64,11 +68,17 @@ class Verdict:
 def judge(plan: Plan, outcome: Outcome, base: Mapping[int, bytes], schema: Sequence[str]) -> Verdict:
     """What everybody was told against what is there: at once, at the end, after a kill, and after every power cut."""
     verdict = Verdict()
+    if plan.ends:
+        verdict.looked += 1
+        verdict.broken += _started_again(plan, outcome, look(Path(plan.db), schema))
+        return verdict
     verdict.broken += _seen(outcome)
     left = look(Path(plan.db), schema)
     verdict.looked += 1
     if left.names != frozenset(outcome.seen_after) or left.problems:
         verdict.broken.append(f"after a kill: {sorted(left.names)}, before it {outcome.seen_after}; {left.problems}")
+    if plan.kinds == LIMIT:
+        return verdict
     acts, seen = power.read(Path(plan.log)), dict[tuple[tuple[int, bytes], ...], Look]()
     for cut in _moments(plan, acts):
         for how in (power.nothing, power.everything, power.some((plan.n, cut))):
@@ -97,6 +107,32 @@ def _seen(outcome: Outcome) -> Iterator[str]:
     last = [what for name, what in outcome.told if name not in ("after", "last")]
     if not restarted and outcome.healthy != (last[-1] != UNKNOWN):
         yield f"healthy is {outcome.healthy}, the last was told {last[-1]}"
+
+
+def _started_again(plan: Plan, outcome: Outcome, left: Look) -> Iterator[str]:
+    """The process has ended with no room left; the next start has room, and finds a file that is whole."""
+    done = {name for name, what in outcome.told if what == "done"}
+    possible = done | {name for name, what in outcome.told if what == UNKNOWN}
+    if not done <= left.names <= possible or left.problems:
+        yield f"after its end: {sorted(left.names)}, done {sorted(done)}, possible {sorted(possible)}; {left.problems}"
+    try:
+        seen, problems, emptied = asyncio.run(_goes_on(Path(plan.db)))
+    except StoreError as error:
+        yield f"the next start: {error}"
+        return
+    if frozenset(seen) != left.names | {"after"} or problems or not emptied:
+        yield f"the next start sees {seen}, had {sorted(left.names)}, emptied {emptied}; {problems}"
+
+
+async def _goes_on(db: Path) -> tuple[list[str], tuple[str, ...], bool]:
+    """What `casebound db check` would say of it while a service writes on."""
+    store = await open_store(db, lambda: "n", serves=True, create=True)
+    try:
+        await store.write(put, "after")
+        emptied = await store.checkpoint()
+        return await store.read(names), (*damage(db), *(await store.read(check)).problems), emptied
+    finally:
+        await store.close()
 
 
 def _look_at(files: Mapping[int, bytes], db: Path, schema: Sequence[str]) -> Look:

@@ -1,4 +1,4 @@
-/* Put in front of libc with LD_PRELOAD: fails the n-th write or sync on one database file, and logs all of them.
+/* Put in front of libc with LD_PRELOAD: fails the n-th write, sync or read on one database file, and logs what changes it.
 
    A fault point is a write, truncation or sync on <db>, <db>-wal, <db>-journal or <db>-shm. The log holds what really
    reached the file, in order, so that a test can say what a power cut at any moment would have left behind. */
@@ -16,13 +16,13 @@
 
 enum { WRITE = 'w', TRUNCATE = 't', SYNC = 's', UNLINK = 'u', MARK = 'm' };
 enum { MAIN = 0, WAL = 1, JOURNAL = 2, SHM = 3, NONE = 9 };
-enum { WRITES = 1, SYNCS = 2 };
+enum { WRITES = 1, SYNCS = 2, READS = 4 };
 
 static char db[4096];
 static int log_fd = -1;
 static int at = -1, counted, for_good, error_number, is_short, kinds;
 
-/* Begin to count, and to log. `which`: 1 writes and truncations, 2 syncs, 3 both. n < 0 fails nothing. */
+/* Begin to count, and to log. `which`: 1 writes and truncations, 2 syncs, 4 reads, or a sum. n < 0 fails nothing. */
 void fault_arm(const char *path, const char *log, int n, int which, int good, int number, int half) {
   snprintf(db, sizeof db, "%s", path);
   if (log_fd < 0 && log[0]) log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -100,6 +100,21 @@ ssize_t pwrite64(int fd, const void *data, size_t length, off64_t offset) {
 ssize_t pwrite(int fd, const void *data, size_t length, off_t offset) {
   NEXT(pwrite, ssize_t, int, const void *, size_t, off_t);
   return written(fd, data, length, offset, next);
+}
+
+static ssize_t got(int fd, void *data, size_t length, off_t offset, ssize_t (*preader)(int, void *, size_t, off_t)) {
+  if (file_of(fd) != NONE && fails(READS)) { errno = error_number; return -1; }
+  return preader(fd, data, length, offset);
+}
+
+ssize_t pread64(int fd, void *data, size_t length, off64_t offset) {
+  NEXT(pread64, ssize_t, int, void *, size_t, off_t);
+  return got(fd, data, length, offset, next);
+}
+
+ssize_t pread(int fd, void *data, size_t length, off_t offset) {
+  NEXT(pread, ssize_t, int, void *, size_t, off_t);
+  return got(fd, data, length, offset, next);
 }
 
 static int truncated(int fd, off_t length, int (*next)(int, off_t)) {

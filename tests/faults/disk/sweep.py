@@ -17,6 +17,7 @@ import casestore
 from tests.faults.disk import acts
 from tests.faults.disk.acts import Outcome, Plan
 from tests.faults.disk.judge import judge, schema_of
+from tests.faults.disk.limit import LIMIT
 
 ROOT = Path(casestore.__file__).parents[1]
 WRITES, SYNCS = 1, 2
@@ -24,6 +25,11 @@ FAULTS = (
     (WRITES, errno.EIO, False), (WRITES, errno.ENOSPC, False), (WRITES, errno.ENOSPC, True), (SYNCS, errno.EIO, False),
 )  # fmt: skip
 """What fails, with what, and whether half of a write is done first; each of them once and for good."""
+
+
+_FRAME, _PAGE = 4_096 + 24, 4_096
+
+_NAMES = {WRITES: "writes", SYNCS: "syncs", LIMIT: "limits"}
 
 
 @dataclass(slots=True)
@@ -46,16 +52,16 @@ class Swept:
 
 
 class Sweep:
-    """One folder, one shim, the bytes of a new store to begin with."""
+    """One folder, one shim (for limits none is needed), the bytes of a new store to begin with."""
 
-    def __init__(self, folder: Path, shim: Path, new_file: bytes, schema: Sequence[str]) -> None:
+    def __init__(self, folder: Path, shim: Path | None, new_file: bytes, schema: Sequence[str]) -> None:
         self._folder = folder
         self.new_file = new_file
         self._schema = schema
         self._made = 0
         self._process = subprocess.Popen(
             [sys.executable, str(Path(acts.__file__))], cwd=ROOT, text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "LD_PRELOAD": str(shim)},
+            env={**os.environ, "PYTHONPATH": str(ROOT), **({} if shim is None else {"LD_PRELOAD": str(shim)})},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
 
@@ -78,6 +84,20 @@ class Sweep:
             if kind == kinds
         ]
 
+    def limits(self, scenario: str) -> list[Plan]:
+        """Each length at which a scenario's file cannot grow: before a page, in its middle, and one byte short of it.
+
+        Each once for a process that lives on and finds room again, once for one that ends meanwhile.
+        """
+        ((unharmed, outcome),) = self.act([self.unharmed(scenario, LIMIT)])
+        step = _FRAME if scenario in ("single", "group") else _PAGE
+        return [
+            replace(unharmed, db="", log="", n=n, good=True, ends=ends)
+            for start in range(0, outcome.counted, step)
+            for n in (start, start + step // 2, start + step - 1)
+            for ends in (False, True)
+        ]
+
     def act(self, plans: Sequence[Plan]) -> Iterator[tuple[Plan, Outcome]]:
         """Each plan in a process and a folder of its own, which is gone afterwards."""
         assert self._process.stdin is not None
@@ -96,10 +116,11 @@ class Sweep:
         swept = Swept()
         for plan, outcome in self.act(plans):
             base = {} if plan.scenario == "opening" else {0: self.new_file}
-            swept.acted[f"{plan.scenario}, {'writes' if plan.kinds == WRITES else 'syncs'}"] += 1
-            swept.hit[f"{plan.scenario}, {'writes' if plan.kinds == WRITES else 'syncs'}"] += outcome.counted > plan.n
+            row = f"{plan.scenario}, {_NAMES[plan.kinds]}"
+            swept.acted[row] += 1
+            swept.hit[row] += outcome.counted > plan.n or plan.kinds == LIMIT
             swept.told.update(what for _, what in outcome.told)
-            how = f"{plan.scenario} n={plan.n} kinds={plan.kinds} good={plan.good} errno={plan.error} half={plan.half}"
+            how = f"{row} n={plan.n} good={plan.good} errno={plan.error} half={plan.half} ends={plan.ends}"
             if outcome.broke:
                 swept.broken.append(f"{how}: once the fault was over: {outcome.broke}")
                 continue
