@@ -12,7 +12,7 @@ from bot.results import CallResult
 from bot.spool import Answered, Arrived, Came, Exchange, Fact, Left, Used
 from casestore import bindings, leases, messages, model_steps, outbox, prompts, runs, transcript, turns
 from casestore.model_steps import ModelCall
-from casestore.models import Case, CaseId, Message
+from casestore.models import Case, CaseId, Message, MessageId
 from casestore.states import LeaseKind, Provenance
 from casestore.tx import Tx
 
@@ -50,7 +50,8 @@ def thread(tx: Tx, entries: Sequence[Exchange], desk: Desk, zone: tzinfo | None)
 
 def _answered(tx: Tx, entry: Answered, desk: Desk, case: Case) -> None:
     """A turn that is settled with what was said. Where it cannot be a turn's any more, it is said all the same."""
-    now, begun = entry.at, None if turns.under_way(tx, case.id) else turns.begin(tx, entry.at, case.id, desk.worker)
+    now, covered = entry.at, _covered(tx, entry, case)
+    begun = turns.begin(tx, now, case.id, desk.worker, covered) if covered and _free(tx, case, covered) else None
     if begun is None:
         if not entry.platform_ids:  # nobody has heard it, and what it answers is somebody else's by now
             return
@@ -74,6 +75,26 @@ def _answered(tx: Tx, entry: Answered, desk: Desk, case: Case) -> None:
     said = messages.newest_out(tx, case.id)
     if said is not None:
         _was_said(tx, entry, said)
+
+
+def _covered(tx: Tx, entry: Answered, case: Case) -> set[MessageId]:
+    """The messages that wait for an answer and were in view when this one was made: no other is answered by it."""
+    turn = turns.unsettled(tx, case.id)
+    waiting = [*messages.unread(tx, case.id), *([] if turn is None else messages.of_turn(tx, turn.id))]
+    last = None if entry.answers is None else messages.seen(tx, str(entry.address), entry.answers)
+    upto = 0 if last is None or last.case_id != case.id else last.seq
+    seen = entry.seen if case.id == entry.case_id else 0
+    return {
+        message.id for message in waiting
+        if message.seq <= seen or (message.address == str(entry.address) and message.seq <= upto)
+    }  # fmt: skip
+
+
+def _free(tx: Tx, case: Case, covered: set[MessageId]) -> bool:
+    """Whether the turn that is owed is one that this answer saw, and stands at its beginning."""
+    turn = turns.unsettled(tx, case.id)
+    seen = turn is None or all(message.id in covered for message in messages.of_turn(tx, turn.id))
+    return seen and not turns.under_way(tx, case.id)
 
 
 def _was_said(tx: Tx, entry: Answered, message: Message) -> None:

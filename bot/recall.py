@@ -31,6 +31,8 @@ class Recalled:
     case_id: CaseId | None
     rows: tuple[Line, ...]
     unread: tuple[UserPromptPart, ...]
+    seen: int
+    """The number of the last message of its case."""
 
 
 def admitted(tx: Tx, inbound: Inbound, settings: Settings) -> Admitted | None:
@@ -54,13 +56,14 @@ def recalled(tx: Tx, address: str, case_id: CaseId | None, settings: Settings) -
     """What to answer from; None where somebody has the case or a turn of it stands in the middle (R7, R12)."""
     case = bindings.case_at(tx, address)
     if case is None or case.state in (CaseState.CLOSED, CaseState.CANCELLED):
-        return Recalled(None, (), ())
+        return Recalled(None, (), (), 0)
     if leases.of_case(tx, case.id).kind is LeaseKind.HUMAN or turns.under_way(tx, case.id):
         return None
     last = turns.newest(tx, case.id)
     rows = [] if last is None else transcript.window(tx, case.id, last, settings.limits.window_turns)
     unread = [*messages.not_in_view(tx, case.id), *messages.unread(tx, case.id)]
-    return Recalled(case.id, tuple(rows), tuple(window.spoken(tx, message) for message in unread))
+    spoken = tuple(window.spoken(tx, message) for message in unread)
+    return Recalled(case.id, tuple(rows), spoken, messages.newest_seq(tx, case.id))
 
 
 def where_to_answer(tx: Tx, case_id: CaseId) -> str | None:

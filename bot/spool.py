@@ -36,13 +36,15 @@ class Arrived(BaseModel, frozen=True, extra="forbid"):
 class Answered(BaseModel, frozen=True, extra="forbid"):
     """What was answered from memory in a thread, and what it used. `platform_ids`: the pieces that were sent.
 
-    `answers` is the last of the messages it answers, if that could not be stored: others may have come after it.
+    `answers` is the last of the messages it answers, if that could not be stored, and `seen` the number of the last
+    that was stored in its case: others may have come after both.
     """
 
     kind: Literal["answered"] = "answered"
     address: Address
     case_id: CaseId | None
     answers: str | None
+    seen: int
     message: str
     """The response as a model message, in JSON."""
     text: str
@@ -91,12 +93,13 @@ class Spool:
     def __init__(self, db: Path) -> None:
         self._file = db.with_name(f"{db.name}.spool")
         self._written = False
+        self._facts_written: set[bytes] = set()
         self.facts: list[Fact] = []
         self.threads: dict[str, list[Exchange]] = {}
         for entry in self._left():
             self._add(entry)
+        self._clear_if_empty()
         if len(self):
-            self._written = True
             log.warning("spool.found", extra={"fields": {"entries": len(self)}})
 
     def __len__(self) -> int:
@@ -105,10 +108,17 @@ class Spool:
     def keep(self, entry: Fact | Exchange) -> None:
         """Keep it, in the file too where that is possible; returns once it is as durable as it can be made."""
         self._add(entry)
+        line = _ENTRY.dump_json(entry)
+        if line in self._facts_written:  # a fact is told again as long as the store fails, and the disk may be full
+            return
         try:
-            self._append(_ENTRY.dump_json(entry) + b"\n")
+            # the line break in front: an earlier process may have been cut off within its last line
+            self._append(b"\n" + line + b"\n")
         except OSError as error:
             log.warning("spool.in_memory_only", extra={"fields": {"error": type(error).__name__}})
+            return
+        if not isinstance(entry, Arrived | Answered):
+            self._facts_written.add(line)
 
     def has(self, inbound: Inbound) -> bool:
         """Whether a message is here already: its platform delivered it again (R29)."""
@@ -130,12 +140,17 @@ class Spool:
 
     def set_aside(self, entries: list[Fact] | list[Exchange]) -> None:
         """What the store refuses for good is a bug: it is kept beside, for a person to look at, and logged."""
+        self._put_beside([_ENTRY.dump_json(entry) for entry in entries])
+
+    def _put_beside(self, lines: list[bytes]) -> bool:
         beside = self._file.with_name(f"{self._file.name}.refused")
         try:
             with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
-                file.writelines(_ENTRY.dump_json(entry) + b"\n" for entry in entries)
+                file.writelines(line + b"\n" for line in lines)
         except OSError:
-            log.exception("spool.lost", extra={"fields": {"entries": len(entries)}})
+            log.exception("spool.lost", extra={"fields": {"entries": len(lines)}})
+            return False
+        return True
 
     def _add(self, entry: Fact | Exchange) -> None:
         if not isinstance(entry, Arrived | Answered):
@@ -165,22 +180,36 @@ class Spool:
             lines = self._file.read_bytes().split(b"\n")
         except FileNotFoundError:
             return
+        unreadable: list[bytes] = []
         for line in filter(None, lines):
             try:
                 yield _ENTRY.validate_json(line)
-            except ValidationError:  # the last one, cut off by a full disk or a kill
-                log.warning("spool.line_unreadable", extra={"fields": {"bytes": len(line)}})
+            except ValidationError:  # the last one, cut off by a full disk or a kill; or all, of another release
+                unreadable.append(line)
+        self._written = True
+        if unreadable:
+            fields = {"lines": len(unreadable), "bytes": sum(map(len, unreadable))}
+            log.warning("spool.line_unreadable", extra={"fields": fields})
+            self._written = self._put_beside(unreadable)
 
     def _clear_if_empty(self) -> None:
-        if not len(self) and self._written:
+        if len(self) or not self._written:
+            return
+        try:
             self._file.unlink(missing_ok=True)
-            self._written = False
+        except OSError as error:  # what is in it is in the store, and is recognised there if it is found again
+            log.warning("spool.not_removed", extra={"fields": {"error": type(error).__name__}})
+            return
+        self._written = False
+        self._facts_written.clear()
 
 
 def _place(thread: list[Exchange], entry: Exchange) -> int:
     """An answer stands behind what it answers, not behind what has come meanwhile."""
-    if isinstance(entry, Answered):
-        for place, other in enumerate(thread):
-            if isinstance(other, Arrived) and other.inbound.platform_id == entry.answers:
-                return place + 1
-    return len(thread)
+    if isinstance(entry, Arrived):
+        return len(thread)
+    arrived = [(place, other) for place, other in enumerate(thread) if isinstance(other, Arrived)]
+    for place, other in arrived:
+        if other.inbound.platform_id == entry.answers:
+            return place + 1
+    return arrived[0][0] if arrived else len(thread)  # what it answers is in the store, before all that is here

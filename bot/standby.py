@@ -184,7 +184,7 @@ class Standby:
         except StoreError:
             if case_id is not None or str(address) in self._known:
                 return False
-            found, spoken = recall.Recalled(None, (), ()), recall.said_by_somebody(entries)
+            found, spoken = recall.Recalled(None, (), (), 0), recall.said_by_somebody(entries)
         if found is None:
             return False
         if (messages := self._messages(found, spoken)) is None:
@@ -196,8 +196,9 @@ class Standby:
         platform_ids, in_doubt = await self._say(address, text)
         self.spool.keep(
             Answered(
-                address=address, case_id=found.case_id, answers=_last_of(entries), message=window.dump(response),
-                text=text, usage=usage, platform_ids=platform_ids, in_doubt=in_doubt, at=self._desk.now(),
+                address=address, case_id=found.case_id, answers=_last_of(entries), seen=found.seen, text=text,
+                message=window.dump(response), usage=usage, platform_ids=platform_ids, in_doubt=in_doubt,
+                at=self._desk.now(),
             )
         )  # fmt: skip
         self.answered += 1

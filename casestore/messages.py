@@ -1,6 +1,6 @@
 """Messages: stored first, acknowledged second, worked third (R29)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from casestore.canonical import encode
@@ -55,15 +55,19 @@ def unread(tx: Tx, case_id: CaseId) -> list[Message]:
     )
 
 
-def mark_read(tx: Tx, case_id: CaseId, turn_id: TurnId) -> list[Message]:
-    """A turn takes all unread messages, in order (R11)."""
-    taken = tx.all(
-        Message,
-        """UPDATE messages SET turn_id = :turn_id WHERE case_id = :case_id AND direction = 'in' AND turn_id IS NULL
-           RETURNING *""",
-        case_id=case_id, turn_id=turn_id,
-    )  # fmt: skip
-    return sorted(taken, key=lambda message: message.seq)
+def mark_read(
+    tx: Tx, case_id: CaseId, turn_id: TurnId, only: Collection[MessageId] | None = None
+) -> list[Message]:  # fmt: skip
+    """A turn takes all unread messages, in order (R11); of those in `only`, where its answer has been given already."""
+    taken = [message for message in unread(tx, case_id) if only is None or message.id in only]
+    for message in taken:
+        tx.run("UPDATE messages SET turn_id = :turn_id WHERE id = :id", id=message.id, turn_id=turn_id)
+    return [message.model_copy(update={"turn_id": turn_id}) for message in taken]
+
+
+def newest_seq(tx: Tx, case_id: CaseId) -> int:
+    """The number of the last message of a case, whoever said it; 0 where nothing was."""
+    return int(str(tx.value("SELECT coalesce(max(seq), 0) FROM messages WHERE case_id = :id", id=case_id)))
 
 
 def not_in_view(tx: Tx, case_id: CaseId) -> list[Message]:

@@ -1,10 +1,11 @@
 """Turns: one stimulus and the answer owed; beginning, parking, requeueing and settling (R7, R11, R13)."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from casestore import cases, leases, messages, principals, recovery, runs, steps
 from casestore.leases import Lease
-from casestore.models import Case, CaseId, Message, PrincipalId, Run, Step, Turn, TurnId
+from casestore.models import Case, CaseId, Message, MessageId, PrincipalId, Run, Step, Turn, TurnId
 from casestore.states import CaseState, Cause, Provenance, TurnState
 from casestore.tx import Tx
 
@@ -34,8 +35,13 @@ class Begun:
     """The turn before this one; None for the first."""
 
 
-def begin(tx: Tx, now: int, case_id: CaseId, worker: Worker) -> Begun | None:
-    """Take the lease and start, or go on with, the next turn; None where there is nothing to do or somebody has it."""
+def begin(
+    tx: Tx, now: int, case_id: CaseId, worker: Worker, only: Collection[MessageId] | None = None
+) -> Begun | None:  # fmt: skip
+    """Take the lease and start, or go on with, the next turn; None where there is nothing to do or somebody has it.
+
+    It takes every unread message, or those of `only`, where its answer has been given already and saw no others.
+    """
     case = cases.by_id(tx, case_id)
     turn = unsettled(tx, case_id)
     if not leases.has_work(tx, case_id) or (turn is not None and turn.not_before > now):
@@ -43,7 +49,7 @@ def begin(tx: Tx, now: int, case_id: CaseId, worker: Worker) -> Begun | None:
     lease = leases.take(tx, now, case_id, holder=worker.holder, boot=worker.boot, ttl=worker.lease_ttl)
     if lease is None:
         return None
-    begun = _begin(tx, now, lease, case, turn, worker)
+    begun = _begin(tx, now, lease, case, turn, worker, only)
     if begun is None:
         leases.drop(tx, lease)
     return begun
@@ -54,11 +60,14 @@ def begin_under(tx: Tx, now: int, lease: Lease, case: Case, worker: Worker) -> B
     return _begin(tx, now, lease, case, unsettled(tx, case.id), worker)
 
 
-def _begin(tx: Tx, now: int, lease: Lease, case: Case, turn: Turn | None, worker: Worker) -> Begun | None:
+def _begin(
+    tx: Tx, now: int, lease: Lease, case: Case, turn: Turn | None, worker: Worker,
+    only: Collection[MessageId] | None = None,
+) -> Begun | None:  # fmt: skip
     if turn is not None and turn.state is TurnState.PARKED:
         return None
     if turn is None:
-        unread = messages.unread(tx, case.id)
+        unread = [message for message in messages.unread(tx, case.id) if only is None or message.id in only]
         if not unread:
             return None
         alert = all(message.provenance is Provenance.ALERT for message in unread)
@@ -68,7 +77,7 @@ def _begin(tx: Tx, now: int, lease: Lease, case: Case, turn: Turn | None, worker
     if (wait_until := max(recovery.recover(tx, now, turn.id), in_flight, turn.not_before)) > now:
         tx.run("UPDATE turns SET not_before = :until WHERE id = :id", id=turn.id, until=wait_until)
         return None
-    taken = messages.mark_read(tx, case.id, turn.id)
+    taken = messages.mark_read(tx, case.id, turn.id, only)
     if taken or case.state is not CaseState.RESOLVED:  # a run that resolved its case and crashed does not reopen it
         case = cases.begin(tx, now, case, actor="engine")
     turn = tx.one(

@@ -8,7 +8,7 @@ from casestore import cases
 from casestore.scope import System
 from casestore.states import Outcome, Provenance
 from tests.degraded.broken import Breakage, full, spool_of
-from tests.degraded.talk import OTHER, back, conversation, every_way, settled, speak
+from tests.degraded.talk import OTHER, back, conversation, engine_goes_on, every_way, settled, speak
 from tests.loop.rig import THREAD, Rig
 from tests.loop.scripted import Held, Waits, calls, returned, said, says
 
@@ -129,3 +129,34 @@ async def test_messages_that_come_while_an_answer_is_made_are_answered_after_it_
     await back(rig)
     assert rig.posted() == ["Hello.", "First.", "Second and third."]
     assert [m.text for m in await rig.messages(case) if m.direction == "in"] == ["Hi", "one", "two", "three"]
+
+
+async def test_a_message_that_comes_while_a_stored_one_is_answered_from_memory_has_an_answer_of_its_own(
+    rig: Rig,
+) -> None:
+    """R11"""
+    held = Held()
+    rig.model.then(Waits(held, says("Hello.")), says("Yes, two."))
+    case = await rig.say("Hi")
+    async with full(rig.store):
+        rig.engine.wake(case.id)
+        await held.reached.wait()
+        await rig.channel.say("two?", address=THREAD, account=rig.account("ann"), addressed=True)
+        await engine_goes_on(rig, held)
+        assert rig.posted() == ["Hello.", "Yes, two."]
+    await back(rig)
+    assert [text for _, text in await conversation(rig, case)] == ["Hi", "Hello.", "two?", "Yes, two."]
+    assert len(rig.model.sent) == 2
+
+
+async def test_what_was_said_elsewhere_before_the_answer_was_stored_is_answered_too(rig: Rig) -> None:
+    """R11: an answer answers what it saw, and nothing that came into its case beside it."""
+    case = await settled(rig)
+    rig.model.then(says("At nine."), says("I will tell them."))
+    async with full(rig.store):
+        await speak(rig, "When do you open?")
+    await rig.speak(case, "Closed on Monday!", by="kim")
+    await back(rig)
+    assert rig.posted() == ["Hello.", "At nine.", "I will tell them."]
+    assert said(rig.model.sent[-1])[-1] == "kim (operator): Closed on Monday!"
+    assert len(rig.model.sent) == 3

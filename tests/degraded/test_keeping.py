@@ -124,3 +124,19 @@ async def test_an_entry_the_store_refuses_for_good_is_set_aside_and_keeps_nothin
     assert "standby.refused" in caplog.text
     assert not len(rig.spool)
     assert b"When do you open?" in spool_of(rig.db).with_name(f"{rig.db.name}.spool.refused").read_bytes()
+
+
+async def test_an_unsaid_answer_that_is_found_once_more_in_the_spool_answers_nothing_else(rig: Rig) -> None:
+    """A process killed between the commit and the removal of the file finds what is stored already."""
+    case = await settled(rig)
+    rig.model.then(says("At nine."), says("Yes."))
+    async with full(rig.store):
+        rig.channel.fail(RetryLater(0))
+        await speak(rig, "When do you open?")
+        left = spool_of(rig.db).read_bytes()
+    await back(rig)
+    spool_of(rig.db).write_bytes(left)
+    await rig.restart()
+    await rig.speak(case, "On Sundays too?", by="ann")
+    await back(rig)
+    assert rig.posted() == ["Hello.", "At nine.", "Yes."]
