@@ -57,6 +57,10 @@ class Standby:
         self.answered = 0
         """How many answers were given from memory."""
 
+    def speaks_on(self, channel: Channel) -> None:
+        """A channel that was opened beside those of the service, and whose threads are answered here too."""
+        self._channels = {**self._channels, channel.name: channel}
+
     def remember(self, inbound: Inbound) -> None:
         """A message that was stored: who and where is known even where nothing can be read any more."""
         for what in (inbound.account.identity, str(inbound.address)):

@@ -16,13 +16,17 @@ _EVERY_S = 0.4
 
 async def watch(store: Store, engine: Engine, delivery: Delivery, standby: Standby) -> None:
     """Until cancelled: wake engine and delivery within half a second of a foreign commit, or the store's return."""
+    failing = False
     while True:
         await asyncio.sleep(_EVERY_S)
         try:
             changed = await store.changed_elsewhere() | bool(await standby.settle())
         except StoreError as error:
-            log.warning("watch.failed", extra={"fields": {"error": str(error)}})
+            if not failing:  # once: it is asked several times a second, and the disk may be full
+                log.warning("watch.failed", extra={"fields": {"error": str(error)}})
+            failing = True
             continue
+        failing = False
         if changed:
             engine.wake()
             delivery.wake()

@@ -4,10 +4,10 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,10 +23,13 @@ from bot.first_start import REQUESTER
 from casestore import principals
 from casestore.db import Store
 from casestore.errors import ServiceRunning
-from casestore.models import CaseId, Principal
+from casestore.models import Principal
 from casestore.tx import Tx
 from channels.address import Address
 from channels.storable import storable
+
+if TYPE_CHECKING:
+    from bot.app import Service
 
 CHANNEL, SPACE, HOME = "console", "local", "main"
 
@@ -54,7 +57,7 @@ async def _chat(here: Here, as_: str, new: bool) -> None:
 
     told = stopping.listen()
     clock = SystemClock()
-    async with _file(here) as (store, wake, beside):
+    async with _file(here) as (store, service, beside):
         person = await store.write(_admit, clock.now(), as_)
 
         def another() -> Address:
@@ -62,7 +65,7 @@ async def _chat(here: Here, as_: str, new: bool) -> None:
 
         address = another() if new else place_of(person, HOME)
         console = console_channel(person.name, address, source=sys.stdin, output=sys.stdout, clock=clock)
-        setting = Setting(store, here.settings, clock, wake, beside is not None, here.typed, another)
+        setting = Setting(store, here.settings, clock, service, here.typed, another)
         typing = sys.stdin.isatty()
         if typing:
             _greet(person, beside)
@@ -70,8 +73,8 @@ async def _chat(here: Here, as_: str, new: bool) -> None:
 
 
 @asynccontextmanager
-async def _file(here: Here) -> AsyncGenerator[tuple[Store, Callable[[CaseId], None], str | None]]:
-    """The file; how to wake the engine that works in this process; and, where there is none, whose engine does."""
+async def _file(here: Here) -> AsyncGenerator[tuple[Store, "Service | None", str | None]]:
+    """The file; the service that works in this process; and, where there is none, whose service does."""
     async with AsyncExitStack() as stack:
         try:
             name = f"casebound chat (pid {os.getpid()})"
@@ -79,9 +82,9 @@ async def _file(here: Here) -> AsyncGenerator[tuple[Store, Callable[[CaseId], No
             service = await stack.enter_async_context(engine(here.settings, name, redaction))
         except ServiceRunning:
             store = await stack.enter_async_context(here.store())
-            yield store, lambda _: None, here.service or "another process"
+            yield store, None, here.service or "another process"
         else:
-            yield service.store, service.engine.wake, None
+            yield service.store, service, None
 
 
 def place_of(person: Principal, thread: str) -> Address:

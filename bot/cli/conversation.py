@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bot import ids, logs
 from bot.cli import out
@@ -22,6 +23,9 @@ from casestore.states import LeaseKind, OutboxState, TurnState
 from casestore.tx import Tx
 from channels.messages import Address, Command, Gone, Inbound, Press
 from channels.port import Channel
+
+if TYPE_CHECKING:
+    from bot.app import Service
 
 log = logging.getLogger("casebound.chat")
 
@@ -42,13 +46,12 @@ class Console(Channel, Protocol):
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a conversation takes place. `wake` tells the engine of this process; `beside`: another process has it."""
+    """Where a conversation takes place. `service` is this process's; None where another process has the engine."""
 
     store: Store
     settings: Settings
     clock: Clock
-    wake: Callable[[CaseId], None]
-    beside: bool
+    service: "Service | None"
     typed: Callable[[str], str]
     another_place: Callable[[], Address]
 
@@ -63,8 +66,13 @@ class Conversation:
         self._terminal = Terminal(console, person, setting.typed)
         self._delivery = Delivery(setting.store, setting.clock, {console.name: self._terminal}, boot, zone)
         self._delivery.at = str(console.address)
+        service = setting.service
+        self._standby = None if service is None else service.standby
+        if self._standby is not None:
+            self._standby.speaks_on(self._terminal)
+        wake = _nobody if service is None else service.engine.wake
         self._receiver = Receiver(
-            setting.store, setting.clock, setting.settings, self._delivery, zone, setting.wake
+            setting.store, setting.clock, setting.settings, self._delivery, zone, wake, self._standby
         )  # fmt: skip
         self._delivering = asyncio.Lock()
         self._quit = asyncio.Event()
@@ -131,7 +139,7 @@ class Conversation:
         polls = 0
         while True:
             polls += 1
-            if not self._setting.beside or polls >= _POLLS_AT_MOST or await self._setting.store.changed_elsewhere():
+            if self._standby is not None or polls >= _POLLS_AT_MOST or await self._setting.store.changed_elsewhere():
                 polls = 0
                 async with self._delivering:
                     await self._show()
@@ -148,6 +156,9 @@ class Conversation:
         """Wait, where that is wanted, until nothing is owed here any more."""
         loop = asyncio.get_running_loop()
         until = loop.time() + _PATIENCE_S
+        if self._waits and self._standby is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._standby.idle(), _PATIENCE_S)  # what cannot be stored is not seen below
         while self._waits and (case := await self._setting.store.read(_owed, self._delivery.at or "")) is not None:
             if self._told.is_set() or self._terminal.closed.is_set():
                 return
@@ -155,6 +166,10 @@ class Conversation:
                 more = self._setting.typed(f"case show {case.label}")
                 raise Refused(f"There is no answer yet; {case.label} goes on without you. See: {more}")
             await asyncio.sleep(_POLL_S)
+
+
+def _nobody(_: CaseId) -> None:
+    """The engine of another process notices by itself."""
 
 
 def _owed(tx: Tx, address: str) -> Case | None:

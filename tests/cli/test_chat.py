@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pty
+import resource
 import subprocess
 import termios
 from collections.abc import Iterator
@@ -35,13 +36,13 @@ class Chat:
         self.process.stdin.write(f"{line}\n")
         self.process.stdin.flush()
 
-    def read_until(self, words: str) -> str:
-        """Read what is shown, up to the line that has these words."""
+    def read_until(self, *words: str) -> str:
+        """Read what is shown, up to the line that has any of these words."""
         assert self.process.stdout is not None
         shown = ""
         for line in self.process.stdout:
             shown += line
-            if words in line:
+            if any(word in line for word in words):
                 return shown
         raise AssertionError(f"{words!r} was never shown: {shown}")
 
@@ -59,6 +60,16 @@ def service(tmp_path: Path) -> Iterator[Up]:
     up.kill()
 
 
+@pytest.fixture
+def talking(tmp_path: Path) -> Iterator[Chat]:
+    """A chat with an engine of its own."""
+    chat = Chat(tmp_path)
+    yield chat
+    if chat.process.poll() is None:
+        chat.process.kill()
+        chat.process.communicate()
+
+
 def test_a_question_that_is_piped_in_is_answered_before_the_command_ends(tmp_path: Path) -> None:
     """With no service and no file: it makes the file, works the case itself, and leaves."""
     ended = call(tmp_path, "chat", stdin=QUESTION + "\n")
@@ -71,6 +82,28 @@ def test_a_question_that_is_piped_in_is_answered_before_the_command_ends(tmp_pat
     again = call(tmp_path, "chat", stdin="what is wrong with the disk?")
     assert ANSWER in again.out
     assert len(json_of(tmp_path, "case", "list")["cases"]) == 1, "the conversation goes on where it was"
+
+
+def test_a_conversation_goes_on_while_the_disk_is_full(talking: Chat, tmp_path: Path) -> None:
+    """R15: nothing about it is shown to who writes, and once there is room again it is stored."""
+    talking.say(QUESTION)
+    talking.read_until(ANSWER)
+    unlimited = resource.prlimit(talking.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(talking.process.pid, resource.RLIMIT_FSIZE, (0, unlimited[1]))
+    talking.say(QUESTION)
+    assert "not stored" not in talking.read_until(ANSWER, "not stored")
+    assert [by for by, _ in said_in(tmp_path)] == ["requester", "assistant"], "the disk is full"
+    resource.prlimit(talking.process.pid, resource.RLIMIT_FSIZE, unlimited)
+    eventually(lambda: said_in(tmp_path), lambda said: len(said) == 4)
+    ended = talking.end()
+    assert (ended.code, ended.err.count("standby.begun"), "not stored" in ended.out) == (0, 1, False)
+    assert said_in(tmp_path)[2][1] == QUESTION
+
+
+def said_in(folder: Path) -> list[tuple[str, str]]:
+    """Who said what in the first case, as stored."""
+    case = json_of(folder, "case", "show", "C-1001")
+    return [(message["provenance"], message["body"][0]["text"]) for message in case["messages"]]
 
 
 def test_another_conversation_is_another_case_and_quit_ends(tmp_path: Path) -> None:

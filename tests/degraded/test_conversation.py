@@ -1,10 +1,15 @@
 """While the store cannot be written the conversation goes on, and nothing is done (R15)."""
 
+import asyncio
 import logging
+from itertools import count
 
 import pytest
 
+from bot.watch import watch
 from casestore import cases
+from casestore.errors import StoreUnavailable
+from casestore.models import CaseId
 from casestore.scope import System
 from casestore.states import Outcome, Provenance
 from tests.degraded.broken import Breakage, full, spool_of
@@ -112,6 +117,26 @@ async def test_there_is_one_notice_however_much_is_said(rig: Rig, caplog: pytest
     assert [record.message for record in caplog.records].count("standby.over") == 1
     assert rig.standby.since is None
     assert rig.standby.answered == 20
+
+
+async def test_watching_for_its_return_is_not_logged_over_and_over(
+    rig: Rig, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R15: it looks several times a second, and what it logs lands on a disk that may be full."""
+    await settled(rig)
+    tries, often = count(1), asyncio.Event()
+
+    async def fails() -> list[CaseId]:
+        if next(tries) == 5:
+            often.set()
+        raise StoreUnavailable("database or disk is full")
+
+    monkeypatch.setattr(rig.standby, "settle", fails)
+    monkeypatch.setattr("bot.watch._EVERY_S", 0)
+    watching = rig.start(watch(rig.store, rig.engine, rig.delivery, rig.standby))
+    await often.wait()
+    watching.cancel()
+    assert [record.message for record in caplog.records].count("watch.failed") == 1
 
 
 async def test_messages_that_come_while_an_answer_is_made_are_answered_after_it_in_order(rig: Rig) -> None:
