@@ -1,4 +1,4 @@
-"""The file's version: migrations up and down, each in one transaction with its version bump, and opening a store.
+"""The file's version: migrations up and down, all that are needed in one transaction, and opening a store.
 
 Migrations are pairs `NNNN_verb_object.{up,down}.sql`, frozen once shipped.
 """
@@ -7,7 +7,7 @@ import asyncio
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import resources
@@ -79,13 +79,7 @@ def migrate(path: Path, to: int | None = None) -> tuple[int, int]:
     lock = FileLock(path)
     try:
         with lock.held(LOCK_TIMEOUT_MS), _plain(path) as conn:
-            version = _identity(conn)[1]  # once more, under the lock
-            known = migrations()
-            for step in known if target > version else reversed(known):
-                if version < step.version <= target:
-                    _apply(conn, path, step.up, step.version)
-                elif target < step.version <= version:
-                    _apply(conn, path, step.down, step.version - 1)
+            _apply(conn, path, _between(_identity(conn)[1], target), target)  # which version, once more under the lock
     finally:
         lock.close()
     return before, target
@@ -129,10 +123,18 @@ async def open_store(
     return store
 
 
-def _apply(conn: sqlite3.Connection, path: Path, sql: str, version: int) -> None:
+def _between(version: int, target: int) -> list[str]:
+    """The scripts that lead from one version to another, in their order."""
+    if target > version:
+        return [step.up for step in migrations() if version < step.version <= target]
+    return [step.down for step in reversed(migrations()) if target < step.version <= version]
+
+
+def _apply(conn: sqlite3.Connection, path: Path, scripts: Sequence[str], version: int) -> None:
+    """All of them in one transaction: a first start that is cut off leaves no file of an old version behind."""
     conn.execute("BEGIN IMMEDIATE")
     try:
-        for statement in statements(sql):
+        for statement in (one for sql in scripts for one in statements(sql)):
             conn.execute(statement)
         conn.execute(f"PRAGMA user_version = {version}")
         conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -139,6 +139,16 @@ async def test_a_file_older_than_the_code_is_refused_with_the_command_that_helps
         await migrate.open_store(db, nonce, serves=True)
 
 
+def test_a_start_that_fails_at_its_last_step_leaves_no_older_version_behind(
+    db: Path, newer: Callable[[Migration], None]
+) -> None:
+    newer(Migration(migrate.newest() + 1, "break_it", "CREATE TABLE a (b);\nINSERT INTO nothing VALUES (1);\n", ""))
+    with pytest.raises(StoreUnavailable, match="nothing was changed"):
+        migrate.migrate(db)
+    assert migrate.version_of(db) == 0
+    assert shape_of_file(db) == {}
+
+
 def test_reminders_that_came_and_that_are_to_come_survive_the_second_migration_and_the_way_back(db: Path) -> None:
     migrate.migrate(db, 1)
     with closing(sqlite3.connect(db)) as conn, conn:
