@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from channels.errors import UnknownChannel
+from channels.fences import Fence, after_line
 
 
 def code_points(text: str) -> int:
@@ -27,6 +28,26 @@ def utf16_units(text: str) -> int:
 def as_is(text: str) -> str:
     """Nothing to escape."""
     return text
+
+
+_SLACK_LIVE = re.compile(r"<|&(?=#?\w+;)")
+_HIDDEN_LINK = re.compile(r"\](?=[(\[:])")
+_SLACK_LIMIT = 11_000
+
+
+def slack_markdown(text: str) -> str:
+    """`text` for a markdown block of Slack: no mention, no entity, no link whose label hides where it leads.
+
+    Inside a markdown block Slack acts on its own `<…>` tokens, in code too, and shows `&lt;` as the character. The
+    label of a Markdown link is set apart from its target, so that both are seen; code in fences keeps its brackets.
+    """
+    lines: list[str] = []
+    fence: Fence | None = None
+    for line in _SLACK_LIVE.sub(lambda found: "&lt;" if found[0] == "<" else "&amp;", text).split("\n"):
+        after = after_line(fence, line, _SLACK_LIMIT // 4)
+        lines.append(_HIDDEN_LINK.sub("] ", line) if fence is None and after is None else line)
+        fence = after
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +79,10 @@ STYLES: dict[str, Style] = {
         Style("console", limit=10_000),
         # Templates escape HTML, once, where they put the text into the page.
         Style("web", limit=40_000),
+        # One markdown block may hold 12,000 characters; what marks a possible duplicate comes on top.
+        Style(
+            "slack", limit=_SLACK_LIMIT, measure=utf16_units, escape=slack_markdown, whole=re.compile("&(?:lt|amp);")
+        ),
         # As tight as the tightest platform, so that what works on the fake fits everywhere.
         Style("memory", limit=2_000, measure=utf16_units),
     )

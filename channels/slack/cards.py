@@ -1,0 +1,147 @@
+"""The card of a gate in Slack's blocks: rich text, in which no character of a value is markup or a mention.
+
+A card must stay under some 13,000 characters over all blocks, which no documentation says: what does not fit is
+counted and left out, and then nobody can approve here without having opened the rest.
+https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from channels.card import Argument, Card, Verb
+from channels.plain import VERB_WORDS
+from channels.visible import one_line
+
+Block = dict[str, object]
+
+_ARGUMENTS = 4_000
+"""Characters for all arguments together; with the other fields at their longest a card is under Slack's limit."""
+_FIELD = 600
+_STYLES: dict[Verb, str] = {"approve": "primary", "deny": "danger"}
+
+
+def blocks(card: Card) -> list[Block]:
+    """The whole card: what is asked, what will run, because of whom, and the buttons or what has become of it."""
+    shown, left_out = _fitting(card.arguments)
+    laid_out: list[Block] = [
+        _header(f"{card.heading}"),
+        _rich(_section(_bold(_cut(card.statement, 2_000)))),
+        _rich(_section(*_case(card))),
+        _rich(
+            _section(_bold("Will run  "), _plain(_cut(card.tool)), _plain(f"   {_cut(card.tier_note)}")),
+            *([_preformatted(_arguments(shown, left_out))] if card.arguments else []),
+        ),
+        _rich(*_facts(card)),
+    ]
+    if card.outcome:
+        laid_out.append(_rich(*(_section(_plain(_cut(line))) for line in card.outcome)))
+    if card.verbs:
+        laid_out.append(_actions(card))
+    return laid_out
+
+
+def button_value(card: Card, verb: Verb) -> str:
+    """What a button carries: which gate, what is answered, and the digest that was shown."""
+    return f"gate:{card.gate_id}:{verb}:{card.digest8}"
+
+
+def block_id(card: Card) -> str:
+    """Of the buttons; new when the card is, as Slack wants it of an updated message."""
+    return f"gate:{card.gate_id}:{card.digest8}"
+
+
+def _case(card: Card) -> Iterator[Block]:
+    label = _cut(card.case_label)
+    link: Block = {"type": "link", "url": card.case_url, "text": label, "style": {"bold": True}}
+    yield link if card.case_url else _bold(label)
+    yield _plain(f"  {_cut(card.case_title)}   {_cut(card.origin)}")
+
+
+def _facts(card: Card) -> Iterator[Block]:
+    yield _fact("Asked by", card.asked_by or "nobody")
+    if card.because:
+        yield _section(_bold("Because"), _plain("  (the assistant's words)"))
+        words = [line for line in card.because.split("\n") if line.strip()][:3]
+        yield {"type": "rich_text_quote", "elements": [_plain("\n".join(_cut(line) for line in words))]}
+    for number, call in enumerate(card.looked_at):
+        yield _fact("Looked at" if number == 0 else "", call, 200)
+    for name, value in (
+        ("Waiting", card.waiting), ("Earlier", card.earlier), ("Decides", card.decides), ("If nobody", card.if_nobody)
+    ):  # fmt: skip
+        if value:
+            yield _fact(name, value)
+
+
+def _fact(name: str, value: str, most: int = _FIELD) -> Block:
+    return _section(*([_bold(f"{name}  ")] if name else []), _plain(_cut(value, most)))
+
+
+def _fitting(arguments: Sequence[Argument]) -> tuple[list[Argument], int]:
+    """As many as there is room for, and how many are left out."""
+    shown: list[Argument] = []
+    left = _ARGUMENTS
+    for argument in arguments:
+        left -= len(argument.name) + len(argument.value) + len(argument.was or "") + 40
+        if left < 0:
+            break
+        shown.append(argument)
+    return shown, len(arguments) - len(shown)
+
+
+def _arguments(shown: Sequence[Argument], left_out: int) -> str:
+    names = [one_line(argument.name) for argument in shown]
+    column = max(map(len, names), default=0)
+    lines = [f"{name:<{column}}  {_value(argument)}" for name, argument in zip(names, shown, strict=True)]
+    if left_out:
+        lines.append(f"… and {left_out} more")
+    return "\n".join(lines)
+
+
+def _value(argument: Argument) -> str:
+    lines = [one_line(line) for line in argument.value.split("\n")]
+    shown = lines[0] if len(lines) == 1 else "".join(f"\n  | {line}" for line in lines)
+    if argument.length is not None:
+        shown += f"   (first and last part of {argument.length:,} characters)"
+    return f"{shown}   (was: {one_line(argument.was)})" if argument.was is not None else shown
+
+
+def _actions(card: Card) -> Block:
+    return {"type": "actions", "block_id": block_id(card), "elements": [_button(card, verb) for verb in card.verbs]}
+
+
+def _button(card: Card, verb: Verb) -> Block:
+    button: Block = {
+        "type": "button", "action_id": f"gate_{verb}", "value": button_value(card, verb),
+        "text": {"type": "plain_text", "text": VERB_WORDS[verb], "emoji": False},
+    }  # fmt: skip
+    return {**button, "style": _STYLES[verb]} if verb in _STYLES else button
+
+
+def _header(text: str) -> Block:
+    return {"type": "header", "text": {"type": "plain_text", "text": _cut(text, 150), "emoji": False}}
+
+
+def _rich(*elements: Block) -> Block:
+    return {"type": "rich_text", "elements": list(elements)}
+
+
+def _section(*elements: Block) -> Block:
+    return {"type": "rich_text_section", "elements": list(elements)}
+
+
+def _preformatted(text: str) -> Block:
+    return {"type": "rich_text_preformatted", "elements": [_plain(text)]}
+
+
+def _plain(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _bold(text: str) -> Block:
+    return {"type": "text", "text": text, "style": {"bold": True}}
+
+
+def _cut(text: str, most: int = _FIELD) -> str:
+    line = one_line(text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"

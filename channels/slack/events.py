@@ -1,0 +1,76 @@
+"""What Slack tells us of, in our words: an event becomes an `Inbound`, a `Gone`, or nothing (R20, R29).
+
+One mention comes twice, as `app_mention` and as `message`; both become the same `Inbound`, known by room and ts.
+https://docs.slack.dev/reference/events/message
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from channels.address import Account
+from channels.messages import Inbound
+from channels.slack import places
+
+_SAID = frozenset({None, "file_share", "thread_broadcast"})
+"""Subtypes that are something a person says; every other tells of a change."""
+
+_TOKEN = re.compile(r"<([@#!])?([^<>|]*)(?:\|([^<>]*))?>")
+
+
+@dataclass(frozen=True, slots=True)
+class Us:
+    """Who we are there, and whom we listen to."""
+
+    team: str
+    user: str
+    bot: str
+    teams: Collection[str]
+    """The workspaces whose people exist for us; nobody else does (R20)."""
+
+
+def inbound(event: Mapping[str, object], us: Us) -> Inbound | None:
+    """What a person said, or None: ours, another bot's, of a workspace we do not listen to, or no message at all."""
+    if event.get("type") not in ("message", "app_mention") or event.get("subtype") not in _SAID:
+        return None
+    user, room, ts = _text(event, "user"), _text(event, "channel"), _text(event, "ts")
+    if not (user and room and ts) or user == us.user or event.get("bot_id") is not None:
+        return None
+    # in a shared room `team` may be the room's; whose account it is, is in `user_team`
+    space = _text(event, "user_team") or _text(event, "source_team") or _text(event, "team") or us.team
+    if space not in us.teams:
+        return None
+    text = _text(event, "text")
+    return Inbound(
+        address=places.thread(us.team, room, _text(event, "thread_ts") or ts),
+        account=Account(channel=places.NAME, space=space, account_id=user),
+        platform_id=ts,
+        text=spoken(text, us.user),
+        addressed=places.is_direct(room) or f"<@{us.user}>" in text or f"<@{us.user}|" in text,
+        at=places.millis(ts),
+    )
+
+
+def spoken(text: str, bot: str) -> str:
+    """The text as its author sees it: our own mention at its start is left out, tokens and entities are spelled out."""
+    stripped = re.sub(rf"^\s*<@{re.escape(bot)}(\|[^>]*)?>[\s,:]*", "", text)
+    return html.unescape(_TOKEN.sub(_spelled, stripped)) if "&" in text or "<" in text else stripped
+
+
+def _spelled(token: re.Match[str]) -> str:
+    mark, target, label = token[1] or "", token[2], token[3]
+    if mark == "!":  # <!here>, <!subteam^S1|@team>, <!date^…|fallback>
+        return label or f"@{target.partition('^')[0]}"
+    if mark:
+        return f"{mark}{label.removeprefix(mark) if label else target}"
+    if label and label not in (target, target.removeprefix("mailto:"), target.removeprefix("http://")):
+        return f"{label} ({target})"
+    return target.removeprefix("mailto:")
+
+
+def _text(event: Mapping[str, object], key: str) -> str:
+    value = event.get(key)
+    return value if isinstance(value, str) else ""

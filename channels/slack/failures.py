@@ -1,0 +1,66 @@
+"""What Slack refuses, in our words: each of its errors is one answer to "what now?" (R27).
+
+https://docs.slack.dev/reference/methods/chat.postMessage#errors
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any, cast
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+
+from channels.address import Address
+from channels.errors import AuthFailed, ChannelError, RetryLater, ThreadGone, Uncertain, Undeliverable
+from channels.slack.places import NAME
+
+_TOKEN = frozenset({
+    "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "not_allowed_token_type",
+    "missing_scope", "no_permission", "org_login_required", "team_access_not_granted", "access_denied",
+    "two_factor_setup_required",
+})  # fmt: skip
+_GONE = frozenset({
+    "channel_not_found", "is_archived", "not_in_channel", "thread_not_found", "thread_locked",
+    "restricted_action", "restricted_action_thread_locked", "restricted_action_read_only_channel",
+    "restricted_action_non_threadable_channel", "messages_tab_disabled", "user_not_found", "cannot_reply_to_message",
+})  # fmt: skip
+_LATER = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org", "request_timeout"})
+_UNSURE = frozenset({"fatal_error", "internal_error", "service_unavailable"})
+"""Of the first two Slack says that part of it may have been done all the same."""
+
+
+@contextmanager
+def translated(address: Address, *, sends: bool = False) -> Generator[None]:
+    """Raise what the port says, not what Slack's client does; `sends` where a repeat would be a second message."""
+    try:
+        yield
+    except SlackApiError as error:
+        raise _answer(cast("Any", error.response), address, sends=sends) from None
+    except aiohttp.ClientConnectorError as error:
+        raise RetryLater(0, f"Slack cannot be reached ({type(error).__name__})") from None
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        why = f"the connection to Slack broke ({type(error).__name__})"
+        raise (Uncertain(why) if sends else RetryLater(0, why)) from None
+
+
+def _answer(response: Any, address: Address, *, sends: bool) -> ChannelError:
+    data = cast("dict[str, object]", response.data if isinstance(response.data, dict) else {})
+    status, name = int(response.status_code), str(data.get("error") or f"status {response.status_code}")
+    words = name.replace("_", " ")
+    if status == 429 or name in _LATER:
+        return RetryLater(_retry_after_ms(response.headers), "Slack asks us to wait")
+    if name in _TOKEN:
+        needed = data.get("needed")
+        return AuthFailed(NAME, f"{words}, needs {needed}" if needed else words)
+    if name in _GONE:
+        return ThreadGone(str(address), words)
+    if status >= 500 or name in _UNSURE:
+        return Uncertain(f"Slack failed ({words})") if sends else RetryLater(0, f"Slack failed ({words})")
+    return Undeliverable(f"Slack refuses it ({words})")
+
+
+def _retry_after_ms(headers: Mapping[str, object]) -> int:
+    value = next((str(value) for key, value in headers.items() if key.lower() == "retry-after"), "")
+    return int(value) * 1_000 if value.isdecimal() else 0

@@ -1,0 +1,89 @@
+"""What Slack sends: stored, decided or answered. Bolt takes the connection, the envelopes and the acknowledgement."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+
+from channels.address import Address
+from channels.errors import ChannelError
+from channels.messages import Command, Press
+from channels.port import Receiver
+from channels.slack import events, places, presses
+from channels.slack.events import Us
+from channels.slack.outgoing import Outgoing
+from channels.slack.web import Web
+
+log = logging.getLogger("casebound.slack")
+
+Body = Mapping[str, Any]
+
+
+class Listener:
+    """One for each connection of ours."""
+
+    def __init__(self, web: Web, out: Outgoing, us: Us, receiver: Receiver) -> None:
+        self._web, self._out, self._us, self._receiver = web, out, us, receiver
+
+    def listen(self, app: AsyncApp) -> None:
+        """From now on what `app` is sent comes here."""
+        bolt = cast("Any", app)  # its decorators are typed by what they do not know
+        bolt.use(self._store_first)
+        bolt.event("message")(_nothing_more)
+        bolt.event("app_mention")(_nothing_more)
+        bolt.action(presses.ACTIONS)(self._pressed)
+        bolt.view(presses.MODAL)(self._submitted)
+        bolt.command("/case")(self._commanded)
+
+    async def _store_first(self, body: Body, next: Callable[[], Awaitable[object]]) -> None:
+        """Before Bolt acknowledges an event: what raises here is not acknowledged, and comes again (R29)."""
+        if body.get("type") == "event_callback":
+            said = events.inbound(body.get("event") or {}, self._us)
+            if said is not None:
+                await self._receiver.inbound(said)
+        await next()
+
+    async def _pressed(self, ack: AsyncAck, body: Body) -> None:
+        await ack()
+        press = presses.pressed(body, self._us)
+        if press is None:
+            return
+        if press.verb in presses.WITH_REASON:
+            view = presses.modal(press, presses.statement_of(body))
+            await self._web.change("views.open", press.address, trigger_id=body["trigger_id"], view=view)
+            return
+        await self._decide(press)
+
+    async def _submitted(self, ack: AsyncAck, body: Body) -> None:
+        await ack()
+        press = presses.submitted(body, self._us)
+        if press is not None:
+            await self._decide(press)
+
+    async def _decide(self, press: Press) -> None:
+        await self._whisper(press.address, press.account.account_id, await self._receiver.press(press))
+
+    async def _commanded(self, ack: AsyncAck, body: Body) -> None:
+        await ack()
+        account = presses.account_of({"user": {"id": body["user_id"], "team_id": body["team_id"]}}, self._us)
+        if account is None:
+            return
+        address = Address(channel=places.NAME, space=self._us.team, room=body["channel_id"])
+        text = f"{body['command']} {body.get('text') or ''}".strip()
+        answer = await self._receiver.command(Command(address=address, account=account, text=text))
+        await self._whisper(address, account.account_id, answer)
+
+    async def _whisper(self, address: Address, account_id: str, text: str) -> None:
+        if not text:
+            return
+        try:
+            await self._out.whisper(address, account_id, text)
+        except ChannelError as error:  # nobody's record: what was decided is on the card and in the trail
+            log.warning("slack.not_whispered", extra={"fields": {"address": str(address), "error": str(error)}})
+
+
+async def _nothing_more() -> None:
+    """The message is stored by now; Bolt wants somebody to have listened."""

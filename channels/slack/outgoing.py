@@ -1,0 +1,83 @@
+"""Saying things: posts, edits, deletions, and finding out what became of a post.
+
+Slack has no idempotency for posts. Our own id of a post travels in its metadata, where `find` looks for it.
+https://docs.slack.dev/messaging/message-metadata
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import cast
+
+from channels.address import Address
+from channels.errors import CannotTell
+from channels.messages import Content, Outbound
+from channels.slack.blocks import literally, rendered
+from channels.slack.web import Payload, Web
+
+EVENT_TYPE = "casebound_outbound"
+_PAGE = 200
+_LOOKED_THROUGH = 5
+"""Pages in which a post is looked for: a longer thread is one of which we cannot tell."""
+
+
+class Outgoing:
+    """What goes to Slack. Calls for one address come one after another."""
+
+    def __init__(self, web: Web, bot: str) -> None:
+        """`bot` is the bot's id, by which its messages are known."""
+        self._web, self._bot = web, bot
+
+    async def send(self, outbound: Outbound) -> str:
+        """Post it into its thread; the timestamp that names it."""
+        said = rendered(outbound.content, possible_duplicate=outbound.possible_duplicate)
+        answer = await self._web.post(
+            "chat.postMessage", outbound.address, channel=outbound.address.room,
+            thread_ts=outbound.address.thread or None, text=said.text, blocks=said.blocks,
+            metadata={"event_type": EVENT_TYPE, "event_payload": {"nonce": outbound.nonce}},
+            unfurl_links=False, unfurl_media=False,
+        )  # fmt: skip
+        return str(answer["ts"])
+
+    async def edit(self, address: Address, ts: str, content: Content) -> None:
+        """Make the message show this."""
+        said = rendered(content)
+        await self._web.change("chat.update", address, channel=address.room, ts=ts, text=said.text, blocks=said.blocks)
+
+    async def delete(self, address: Address, ts: str) -> None:
+        """Take it away; one that is not there is taken away."""
+        await self._web.change("chat.delete", address, channel=address.room, ts=ts)
+
+    async def find(self, address: Address, nonce: str) -> str | None:
+        """The message that carries this nonce; None where it is certainly not there."""
+        async for message in self.history(address, oldest=None, pages=_LOOKED_THROUGH):
+            metadata = message.get("metadata")
+            payload = cast("Payload", metadata).get("event_payload") if isinstance(metadata, dict) else None
+            carried = cast("Payload", payload).get("nonce") if isinstance(payload, dict) else None
+            if message.get("bot_id") == self._bot and carried == nonce:
+                return str(message["ts"])
+        return None
+
+    async def history(self, address: Address, *, oldest: str | None, pages: int) -> AsyncIterator[Payload]:
+        """The messages of a thread oldest first, or those of a room newest first. Raises `CannotTell` after `pages`."""
+        method, which = ("conversations.replies", address.thread) if address.thread else ("conversations.history", None)
+        cursor: str | None = None
+        for _ in range(pages):
+            page = await self._web.read(
+                method, address, channel=address.room, ts=which, limit=_PAGE, cursor=cursor, oldest=oldest,
+                include_all_metadata="true",
+            )  # fmt: skip
+            for message in cast("list[Payload]", page.get("messages") or []):
+                yield message
+            following = cast("Payload", page.get("response_metadata") or {}).get("next_cursor")
+            cursor = following if isinstance(following, str) and following else None
+            if cursor is None:
+                return
+        raise CannotTell(f"{address} has more than {pages * _PAGE} messages to look through")
+
+    async def whisper(self, address: Address, account_id: str, text: str) -> None:
+        """Say it to one person alone, in the thread. Slack keeps no such message: who is not there does not see it."""
+        await self._web.change(
+            "chat.postEphemeral", address, channel=address.room, user=account_id, thread_ts=address.thread or None,
+            text=literally(text),
+        )  # fmt: skip

@@ -1,0 +1,106 @@
+"""Presses on a card's buttons, and what is written into the modal that two of them open.
+
+A button's value is `gate:ID:VERB:DIGEST8`. Deny and Revise open a modal, which carries all that a press is in its
+`private_metadata`; what is submitted is then one press with a reason.
+https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import cast
+
+from channels.address import Account
+from channels.messages import Press
+from channels.slack import places
+from channels.slack.events import Us
+
+ACTIONS = re.compile(r"gate_(approve|deny|revise|happened|not_happened|rerun)")
+MODAL = "gate_reason"
+WITH_REASON = ("deny", "revise")
+_VALUE = re.compile(r"gate:([1-9][0-9]{0,17}):([a-z_]{1,20}):([0-9a-f]{8})")
+_REASON = 2_000
+
+Payload = Mapping[str, object]
+
+
+def pressed(body: Payload, us: Us) -> Press | None:
+    """The press that a `block_actions` payload is; None for somebody who does not exist for us, or another's button."""
+    account = account_of(body, us)
+    container, action = _part(body, "container"), _first(body, "actions")
+    value = _VALUE.fullmatch(str(action.get("value", "")))
+    room, ts = container.get("channel_id"), container.get("message_ts")
+    if account is None or value is None or not (isinstance(room, str) and isinstance(ts, str)):
+        return None
+    begins = container.get("thread_ts") or _part(body, "message").get("thread_ts")
+    address = places.thread(us.team, room, str(begins or ts))
+    return Press.model_validate(
+        {"address": address, "platform_id": ts, "account": account, "gate_id": int(value[1]), "verb": value[2],
+         "digest8": value[3]}
+    )  # fmt: skip
+
+
+def modal(press: Press, statement: str) -> dict[str, object]:
+    """The view that asks for the reason of a denial, or for what to do instead."""
+    revises = press.verb == "revise"
+    return {
+        "type": "modal",
+        "callback_id": MODAL,
+        "title": {"type": "plain_text", "text": "Revise" if revises else "Deny"},
+        "submit": {"type": "plain_text", "text": "Revise" if revises else "Deny"},
+        "close": {"type": "plain_text", "text": "Cancel"},
+        "private_metadata": press.model_dump_json(exclude={"account", "reason"}),
+        "blocks": [
+            {"type": "section", "text": {"type": "plain_text", "text": statement[:2_900] or "?", "emoji": False}},
+            {
+                "type": "input",
+                "block_id": "reason",
+                "optional": not revises,
+                "label": {"type": "plain_text", "text": "What should happen instead?" if revises else "Why not?"},
+                "element": {
+                    "type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": _REASON,
+                },
+            },
+        ],
+    }  # fmt: skip
+
+
+def submitted(body: Payload, us: Us) -> Press | None:
+    """The press that a submitted modal is."""
+    account = account_of(body, us)
+    view = _part(body, "view")
+    if account is None or view.get("callback_id") != MODAL:
+        return None
+    held = cast("dict[str, object]", json.loads(str(view.get("private_metadata", "{}"))))
+    written = _part(_part(_part(_part(view, "state"), "values"), "reason"), "text").get("value")
+    reason = written.strip() if isinstance(written, str) else ""
+    return Press.model_validate({**held, "account": account, "reason": reason or None})
+
+
+def account_of(body: Payload, us: Us) -> Account | None:
+    """Whose account acts; None for one of a workspace that we do not listen to (R20)."""
+    user = _part(body, "user")
+    user_id = user.get("id")
+    team = user.get("team_id") or _part(body, "team").get("id")
+    if not (isinstance(user_id, str) and isinstance(team, str)) or team not in us.teams:
+        return None
+    return Account(channel=places.NAME, space=team, account_id=user_id)
+
+
+def statement_of(body: Payload) -> str:
+    """The statement on the card that was pressed, for the modal to repeat."""
+    text = _part(body, "message").get("text")
+    return text if isinstance(text, str) else ""
+
+
+def _part(body: Payload, key: str) -> Payload:
+    found = body.get(key)
+    return cast("Payload", found) if isinstance(found, dict) else {}
+
+
+def _first(body: Payload, key: str) -> Payload:
+    found = body.get(key)
+    items = cast("list[object]", found) if isinstance(found, list) else []
+    return cast("Payload", items[0]) if items and isinstance(items[0], dict) else {}
