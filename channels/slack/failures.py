@@ -31,6 +31,10 @@ _UNSURE = frozenset({"fatal_error", "internal_error", "service_unavailable"})
 """Of the first two Slack says that part of it may have been done all the same."""
 
 
+class MessageMissing(Undeliverable):
+    """The message that was to be changed is not there."""
+
+
 @contextmanager
 def translated(address: Address, *, sends: bool = False) -> Generator[None]:
     """Raise what the port says, not what Slack's client does; `sends` where a repeat would be a second message."""
@@ -58,7 +62,8 @@ def _answer(response: Any, address: Address, *, sends: bool) -> ChannelError:
         return ThreadGone(str(address), words)
     if status >= 500 or name in _UNSURE:
         return Uncertain(f"Slack failed ({words})") if sends else RetryLater(0, f"Slack failed ({words})")
-    return Undeliverable(f"Slack refuses it ({words})")
+    refused = MessageMissing if name == "message_not_found" else Undeliverable
+    return refused(f"Slack refuses it ({words})")
 
 
 def _retry_after_ms(headers: Mapping[str, object]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
@@ -10,7 +11,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from channels.address import Address
 from channels.errors import ChannelError
-from channels.messages import Command, Press
+from channels.messages import Command, Gone, Press
 from channels.port import Receiver
 from channels.slack import events, places, presses
 from channels.slack.events import Us
@@ -20,6 +21,9 @@ from channels.slack.web import Web
 log = logging.getLogger("casebound.slack")
 
 Body = Mapping[str, Any]
+
+_ROOM_LOST = re.compile(r"(channel|group)_(archive|deleted|left)")
+_ANYTHING = re.compile(r".*")
 
 
 class Listener:
@@ -37,6 +41,9 @@ class Listener:
         bolt.action(presses.ACTIONS)(self._pressed)
         bolt.view(presses.MODAL)(self._submitted)
         bolt.command("/case")(self._commanded)
+        bolt.event(_ROOM_LOST)(self._room_lost)
+        bolt.event(_ANYTHING)(_nothing_more)
+        bolt.error(_not_taken)
 
     async def _store_first(self, body: Body, next: Callable[[], Awaitable[object]]) -> None:
         """Before Bolt acknowledges an event: what raises here is not acknowledged, and comes again (R29)."""
@@ -76,6 +83,12 @@ class Listener:
         answer = await self._receiver.command(Command(address=address, account=account, text=text))
         await self._whisper(address, account.account_id, answer)
 
+    async def _room_lost(self, body: Body) -> None:
+        """Archived, deleted, or we were sent out: whatever was bound there is lost (R3)."""
+        event = cast("Mapping[str, object]", body["event"])
+        address = Address(channel=places.NAME, space=self._us.team, room=str(event["channel"]))
+        await self._receiver.gone(Gone(address=address, reason=str(event["type"]).replace("_", " ")))
+
     async def _whisper(self, address: Address, account_id: str, text: str) -> None:
         if not text:
             return
@@ -86,4 +99,10 @@ class Listener:
 
 
 async def _nothing_more() -> None:
-    """The message is stored by now; Bolt wants somebody to have listened."""
+    """What there was to store is stored by now; Bolt wants somebody to have listened."""
+
+
+async def _not_taken(error: Exception, body: Body) -> None:
+    """Bolt's own way to say it shows a traceback. An event is not acknowledged then, and comes again."""
+    kind = (body.get("event") or {}).get("type") or body.get("type")
+    log.warning("slack.not_taken", extra={"fields": {"kind": kind, "error": type(error).__name__}})

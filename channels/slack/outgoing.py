@@ -7,12 +7,14 @@ https://docs.slack.dev/messaging/message-metadata
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import cast
 
 from channels.address import Address
 from channels.errors import CannotTell
 from channels.messages import Content, Outbound
 from channels.slack.blocks import literally, rendered
+from channels.slack.failures import MessageMissing
 from channels.slack.web import Payload, Web
 
 EVENT_TYPE = "casebound_outbound"
@@ -46,7 +48,8 @@ class Outgoing:
 
     async def delete(self, address: Address, ts: str) -> None:
         """Take it away; one that is not there is taken away."""
-        await self._web.change("chat.delete", address, channel=address.room, ts=ts)
+        with suppress(MessageMissing):
+            await self._web.change("chat.delete", address, channel=address.room, ts=ts)
 
     async def find(self, address: Address, nonce: str) -> str | None:
         """The message that carries this nonce; None where it is certainly not there."""

@@ -15,55 +15,13 @@ from typing import Protocol
 from channels.card import Verb
 from channels.console import HOME, ConsoleChannel
 from channels.memory import MemoryChannel
-from channels.messages import Account, Address, Card, Command, Gone, Inbound, Press
+from channels.messages import Account, Address, Card
 from channels.plain import VERB_WORDS
 from channels.port import Channel
+from tests.channel_contract.recorder import Recorder
+from tests.channel_contract.slack_rig import slack_rig
 
 KIM = Account(channel="memory", space="S", account_id="U7", display_name="Kim")
-
-
-class Recorder:
-    """A receiver that stores in a list, or refuses to."""
-
-    def __init__(self) -> None:
-        self.stored: list[Inbound] = []
-        self.tried: list[Inbound] = []
-        self.presses: list[Press] = []
-        self.commands: list[Command] = []
-        self.lost: list[Gone] = []
-        self.refusing = False
-        self._changed = asyncio.Condition()
-
-    async def inbound(self, inbound: Inbound) -> None:
-        async with self._changed:
-            self.tried.append(inbound)
-            self._changed.notify_all()
-        if self.refusing:
-            raise OSError("the disk is full, says /secret/path")
-        self.stored.append(inbound)
-
-    async def press(self, press: Press) -> str:
-        self.presses.append(press)
-        return "Approved by you."
-
-    async def command(self, command: Command) -> str:
-        async with self._changed:
-            self.commands.append(command)
-            self._changed.notify_all()
-        return f"done: {command.text}"
-
-    async def gone(self, gone: Gone) -> None:
-        self.lost.append(gone)
-
-    async def until_tried(self, count: int) -> None:
-        """Returns once that many messages have arrived."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: len(self.tried) >= count)
-
-    async def until_commanded(self, count: int) -> None:
-        """Returns once that many commands have arrived."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: len(self.commands) >= count)
 
 
 class Rig(Protocol):
@@ -113,6 +71,10 @@ class Rig(Protocol):
         """An address of this channel where nothing can be said any more."""
         ...
 
+    def is_platforms(self, task: asyncio.Task[object]) -> bool:
+        """Whether a task is the platform's, which runs beside the channel here."""
+        ...
+
 
 class MemoryRig:
     hostile = ("\x1b[2J", "\x9b2J", "\u202e", "\r", "\x00")
@@ -141,6 +103,9 @@ class MemoryRig:
     async def lose(self) -> Address:
         await self.channel.lose(self.address, "archived")
         return self.address
+
+    def is_platforms(self, task: asyncio.Task[object]) -> bool:
+        return False
 
 
 class Paper(io.StringIO):
@@ -205,6 +170,9 @@ class ConsoleRig:
     async def lose(self) -> Address:
         return Address.parse("console:local/you/closed-yesterday")
 
+    def is_platforms(self, task: asyncio.Task[object]) -> bool:
+        return False
+
 
 @asynccontextmanager
 async def memory_rig() -> AsyncGenerator[MemoryRig]:
@@ -224,6 +192,7 @@ async def console_rig() -> AsyncGenerator[ConsoleRig]:
 RIGS: dict[str, Callable[[], AbstractAsyncContextManager[Rig]]] = {
     "memory": memory_rig,
     "console": console_rig,
+    "slack": slack_rig,
 }
 
 

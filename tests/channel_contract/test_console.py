@@ -18,7 +18,8 @@ from channels.errors import ThreadGone
 from channels.lines import LONGEST, Lines
 from channels.messages import Account, Outbound, Text
 from channels.text import original
-from tests.channel_contract.rigs import ConsoleRig, Paper, Recorder
+from tests.channel_contract.recorder import Recorder
+from tests.channel_contract.rigs import ConsoleRig, Paper
 
 
 def conversation(source: TextIO, output: TextIO) -> ConsoleChannel:

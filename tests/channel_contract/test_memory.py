@@ -7,7 +7,8 @@ import pytest
 from channels.errors import AuthFailed, CannotTell, RetryLater, Uncertain, Undeliverable
 from channels.memory import MemoryChannel
 from channels.messages import Account, Address, Content, Outbound, Text
-from tests.channel_contract.rigs import KIM, Recorder, a_card
+from tests.channel_contract.recorder import Recorder
+from tests.channel_contract.rigs import KIM, a_card
 
 HERE = Address.parse("memory:S/R/T")
 THERE = Address.parse("memory:S/R/U")

@@ -1,0 +1,51 @@
+"""A receiver that stores in a list, for whoever tests a channel."""
+
+from __future__ import annotations
+
+import asyncio
+
+from channels.messages import Command, Gone, Inbound, Press
+
+
+class Recorder:
+    """A receiver that stores in a list, or refuses to."""
+
+    def __init__(self) -> None:
+        self.stored: list[Inbound] = []
+        self.tried: list[Inbound] = []
+        self.presses: list[Press] = []
+        self.commands: list[Command] = []
+        self.lost: list[Gone] = []
+        self.refusing = False
+        self._changed = asyncio.Condition()
+
+    async def inbound(self, inbound: Inbound) -> None:
+        async with self._changed:
+            self.tried.append(inbound)
+            self._changed.notify_all()
+        if self.refusing:
+            raise OSError("the disk is full, says /secret/path")
+        self.stored.append(inbound)
+
+    async def press(self, press: Press) -> str:
+        self.presses.append(press)
+        return "Approved by you."
+
+    async def command(self, command: Command) -> str:
+        async with self._changed:
+            self.commands.append(command)
+            self._changed.notify_all()
+        return f"done: {command.text}"
+
+    async def gone(self, gone: Gone) -> None:
+        self.lost.append(gone)
+
+    async def until_tried(self, count: int) -> None:
+        """Returns once that many messages have arrived."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.tried) >= count)
+
+    async def until_commanded(self, count: int) -> None:
+        """Returns once that many commands have arrived."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.commands) >= count)

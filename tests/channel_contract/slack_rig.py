@@ -1,0 +1,100 @@
+"""Slack for the contract suite: the adapter with Slack's real clients, against the server in tests/wire/slack."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from typing import cast
+
+from channels.card import Verb
+from channels.messages import Address
+from channels.slack.channel import SlackChannel, SlackLogin
+from tests.channel_contract.recorder import Recorder
+from tests.wire.slack.payload import Json
+from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SlackServer
+
+
+class SlackRig:
+    """One direct conversation with one person, and in it one thread."""
+
+    hostile = ("\x1b[2J", "<!channel>", "<@U0001>", "<https://evil.example|https://bank.example>",
+               "[bank](https://evil.example)", "\u202e", "\x00")  # fmt: skip
+    finds = True
+    takes_back = True
+
+    def __init__(self, slack: SlackServer) -> None:
+        self.slack = slack
+        self.receiver = Recorder()
+        self.channel = SlackChannel(SlackLogin(BOT_TOKEN, APP_TOKEN, [slack.team], slack.api_url))
+        self.kim = slack.member("kim")
+        self.root = self.kim.writes(None, "hello")
+        self.address = Address.parse(f"slack:{slack.team}/{self.root.room.id}/{self.root.ts}")
+
+    async def says(self, text: str) -> None:
+        tried = len(self.receiver.tried)
+        escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        await self.kim.says(None, escaped, thread=self.root)
+        await self.receiver.until_tried(tried + 1)
+
+    async def comes_again(self) -> bool:
+        waiting = sum(1 for delivery in self.slack.deliveries.all if not delivery.acked)
+        tried = len(self.receiver.tried)
+        await self.slack.advance(3)
+        await self.receiver.until_tried(tried + waiting)
+        await self.slack.acked(*self.slack.deliveries.all)
+        return True
+
+    def shown(self) -> list[str]:
+        return [_text(cast("list[Json]", message.blocks)) for message in self.slack.posts(self.root)]
+
+    def offered(self) -> set[Verb]:
+        newest = self.slack.posts(self.root)[-1]
+        buttons = [e for block in newest.blocks if block["type"] == "actions" for e in block["elements"]]
+        return {cast("Verb", str(button["action_id"]).removeprefix("gate_")) for button in buttons}
+
+    async def lose(self) -> Address:
+        room = self.slack.room("closed", self.kim)
+        said = self.kim.writes(room, "hello")
+        await self.slack.delete_room(room)
+        return Address.parse(f"slack:{self.slack.team}/{room.id}/{said.ts}")
+
+    def is_platforms(self, task: asyncio.Task[object]) -> bool:
+        """The server's tasks run beside ours."""
+        return "RequestHandler" in repr(task.get_coro())
+
+
+@asynccontextmanager
+async def slack_rig() -> AsyncGenerator[SlackRig]:
+    async with SlackServer() as slack:
+        rig = SlackRig(slack)
+        yield rig
+        await rig.channel.stop()
+
+
+def _text(blocks: list[Json]) -> str:
+    """What a person reads: the texts of all blocks, a line each, what is in one line beside each other."""
+    return "\n".join(line for block in blocks for line in _lines(block))
+
+
+def _lines(block: Json) -> Iterator[str]:
+    match block["type"]:
+        case "markdown":
+            yield str(block["text"])
+        case "header":
+            yield str(block["text"]["text"])
+        case "context":
+            yield from (str(element["text"]) for element in block["elements"])
+        case "rich_text":
+            for section in block["elements"]:
+                yield "".join(_literal(str(element["text"])) for element in section["elements"])
+        case _:
+            return
+
+
+def _literal(text: str) -> str:
+    """A text of rich text stands there as it is, and nothing in it is live: spelled as Markdown would have to spell it.
+
+    https://docs.slack.dev/reference/block-kit/blocks/rich-text-block#text-element-type
+    """
+    return text.replace("<", "&lt;").replace("](", "] (")
