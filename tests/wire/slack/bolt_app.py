@@ -10,10 +10,10 @@ from typing import Any, cast
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
-from slack_sdk.web.async_client import AsyncWebClient
 
+from tests.wire.slack.clients import web_client
 from tests.wire.slack.payload import Json
-from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, SlackServer
+from tests.wire.slack.server import APP_TOKEN, SIGNING_SECRET, SlackServer
 
 quiet = logging.getLogger("tests.wire.slack.bolt")
 quiet.setLevel(logging.CRITICAL)
@@ -42,23 +42,25 @@ class Heard:
         return [body["event"] for body in self.bodies if "event" in body]
 
 
-def bolt(slack: SlackServer, heard: Heard, *, signed: bool = False) -> AsyncApp:
-    """An app that stores in global middleware, before Bolt acknowledges by itself, and answers every interaction."""
-    client = AsyncWebClient(BOT_TOKEN, base_url=slack.api_url, retry_handlers=[])
-    app = AsyncApp(
-        client=client, logger=quiet, signing_secret=SIGNING_SECRET if signed else None,
-        request_verification_enabled=signed, ignoring_self_events_enabled=False,
-    )  # fmt: skip
+def bolt(slack: SlackServer, heard: Heard, *, signed: bool = False, drops_own: bool = False) -> AsyncApp:
+    """An app that stores before Bolt does anything else, so before it acknowledges, and answers every interaction.
+
+    Not in `app.middleware`, which comes after the authorisation: see test_bolt.py.
+    """
 
     async def store(body: Json, req: AsyncBoltRequest, next: Callable[[], Awaitable[None]]) -> None:
         heard.keep(body, (req.headers.get("x-slack-retry-num") or [None])[0])
         await next()
 
+    app = AsyncApp(
+        client=web_client(slack), logger=quiet, signing_secret=SIGNING_SECRET if signed else None,
+        request_verification_enabled=signed, ignoring_self_events_enabled=drops_own, before_authorize=store,
+    )  # fmt: skip
+
     async def acknowledge(ack: Callable[..., Awaitable[None]]) -> None:
         await ack()
 
     listens = cast("Any", app)  # its decorators are typed in part only
-    listens.middleware(store)
     for event in ("message", "app_mention", "reaction_added", "app_home_opened", "tokens_revoked", "channel_left"):
         listens.event(event)(stored)
     for listen in (listens.action({"action_id": "approve"}), listens.command("/case"), listens.shortcut("open_case")):

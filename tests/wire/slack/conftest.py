@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.wire.slack.server import BOT_TOKEN, SlackServer
+from tests.wire.slack.clients import Client, web_client
+from tests.wire.slack.server import SlackServer
 
 
 @pytest.fixture
@@ -16,6 +16,6 @@ async def slack() -> AsyncIterator[SlackServer]:
 
 
 @pytest.fixture
-def client(slack: SlackServer) -> AsyncWebClient:
+def client(slack: SlackServer) -> Client:
     """The real client, with the app's token and no retrying."""
-    return AsyncWebClient(BOT_TOKEN, base_url=slack.api_url, retry_handlers=[])
+    return web_client(slack)
