@@ -17,6 +17,7 @@ from bot.conduct import Conductor
 from bot.delivery import Delivery
 from bot.desk import Desk, Prompt
 from bot.engine import Engine
+from bot.listening import Listening
 from bot.playbook import PlaybookModel, load_playbooks
 from bot.receiver import Receiver
 from bot.schedule import Schedule
@@ -85,6 +86,19 @@ async def running(
         service = _assemble(settings, clock, store, dict(channels or {}), model, tools, first=first)
         async with _at_work(service):
             yield service
+
+
+def configured(settings: Settings) -> dict[str, Channel]:
+    """The channels that the settings name, each with its SDK, which is imported only then."""
+    slack = settings.slack
+    if slack.bot_token is None or slack.app_token is None:
+        return {}
+    from channels.slack.channel import SlackChannel, SlackLogin
+
+    login = SlackLogin(
+        slack.bot_token.get_secret_value(), slack.app_token.get_secret_value(), slack.teams, slack.api_url
+    )
+    return {"slack": SlackChannel(login)}
 
 
 def console_channel(
@@ -169,7 +183,9 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
         service.schedule.start()
         for channel in service.channels.values():
             stack.push_async_callback(_stop, channel)
-            await channel.start(service.receiver)
+            listening = Listening(channel, service.receiver, service.store)
+            if not await listening.begin():
+                _go_on(stack, f"listening {channel.name}", listening.until_begun())
         yield
 
 

@@ -7,7 +7,15 @@ from casestore import bindings, gates, outbox
 from casestore.models import OutboxRow
 from casestore.states import OutboxKind
 from casestore.tx import Tx
+from channels.address import Address
 from channels.messages import Content, Text
+
+
+def lose(tx: Tx, now: int, address: Address, reason: str) -> None:
+    """A thread is gone, or a whole room with all that are in it."""
+    for bound in bindings.live_in(tx, str(address)) if not address.thread else ():
+        lose_thread(tx, now, bound, reason)
+    lose_thread(tx, now, str(address), reason)
 
 
 def lose_thread(tx: Tx, now: int, address: str, reason: str) -> None:

@@ -9,7 +9,7 @@ from bot import gating, intake
 from bot.clock import Clock
 from bot.delivery import Delivery
 from bot.gating import Reply
-from bot.posting import lose_thread
+from bot.posting import lose
 from bot.settings import Settings
 from bot.standing import stands
 from casestore import cases, gates, outbox, principals
@@ -90,8 +90,8 @@ class Receiver:
             return _NOT_LOOKED_UP
 
     async def gone(self, gone: Gone) -> None:
-        """A thread is lost: the binding ends, the case lives on (R3)."""
-        await self._store.write(lose_thread, self._clock.now(), str(gone.address), gone.reason)
+        """A thread is lost, or a room with all its threads: the bindings end, the cases live on (R3)."""
+        await self._store.write(lose, self._clock.now(), gone.address, gone.reason)
 
 
 def _press(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str:

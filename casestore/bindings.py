@@ -39,6 +39,25 @@ def of_case(tx: Tx, case_id: CaseId) -> list[Binding]:
     )
 
 
+def live_on(tx: Tx, channel: str) -> list[str]:
+    """The addresses of a channel at which a case is bound."""
+    found = tx.column(
+        "SELECT address FROM bindings WHERE state = 'live' AND substr(address, 1, :n) = :start ORDER BY id",
+        start=f"{channel}:", n=len(channel) + 1,
+    )  # fmt: skip
+    return [str(address) for address in found]
+
+
+def live_in(tx: Tx, room: str) -> list[str]:
+    """The addresses in a room at which a case is bound: its threads, and the room itself."""
+    found = tx.column(
+        """SELECT address FROM bindings
+           WHERE state = 'live' AND (address = :room OR substr(address, 1, :n) = :room || '/') ORDER BY id""",
+        room=room, n=len(room) + 1,
+    )  # fmt: skip
+    return [str(address) for address in found]
+
+
 def lose(tx: Tx, now: int, address: str, *, reason: str) -> Case | None:
     """The platform took the thread away: the binding ends, the case lives on (R3). None where nothing was bound."""
     return _end(tx, now, address, "lost", "channel", reason)

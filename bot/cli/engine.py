@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def engine(settings: Settings, name: str, redaction: Redaction) -> "AsyncGenerator[Service]":
-    """`bot.app.running`, whose API token the log hides.
+async def engine(
+    settings: Settings, name: str, redaction: Redaction, *, everywhere: bool = False
+) -> "AsyncGenerator[Service]":
+    """`bot.app.running`, whose API token the log hides; `everywhere`: on all channels that are configured.
 
     Raises `ServiceRunning`, `StoreUnusable`, `SettingsError`.
     """
@@ -25,7 +27,8 @@ async def engine(settings: Settings, name: str, redaction: Redaction) -> "AsyncG
 
     async with AsyncExitStack() as stack:
         try:
-            service = await stack.enter_async_context(app.running(settings, name=name))
+            channels = app.configured(settings) if everywhere else None
+            service = await stack.enter_async_context(app.running(settings, name=name, channels=channels))
         except PlaybookError as error:
             raise SettingsError(str(error)) from None
         except OSError as error:

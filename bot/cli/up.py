@@ -48,7 +48,7 @@ async def _serve(here: Here, settings: Settings, redaction: Redaction) -> None:
     told = stopping.listen()
     host, port = settings.service.host, settings.service.port
     name = f"casebound up (pid {os.getpid()}{f', port {port}' if port else ''})"
-    async with engine(settings, name, redaction) as service, serving(service, host, port) as bound:
+    async with engine(settings, name, redaction, everywhere=True) as service, serving(service, host, port) as bound:
         logs.event(log, "service.started", db=settings.service.db, host=host, port=bound)
         counted = await service.store.read(welcome.counted)
         for line in welcome.lines(settings, bound, here.now, here.typed, counted, new=service.first_start):

@@ -18,6 +18,7 @@ from bot.settings.sections import (
     Policy,
     Service,
     Settings,
+    Slack,
     ToolSettings,
     Verdict,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "Policy",
     "Service",
     "Settings",
+    "Slack",
     "ToolSettings",
     "Verdict",
     "load",

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 
 from bot.durations import Duration, duration, duration_text
 from bot.errors import SettingsError
-from bot.settings.values import Count, Directory, Fraction, Place, TenantName, ZoneName, secret
+from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, TenantName, ZoneName, secret
 from casestore.states import OnExpiry, Role, Tier
 
 LEASE_MARGIN_MS = 30_000
@@ -119,7 +119,7 @@ class Guarded(Section):
 
     token: SecretStr | None = None
 
-    _not_empty = field_validator("token")(secret)
+    _not_empty = field_validator("token")(secret())
 
 
 class Alerts(Guarded):
@@ -128,6 +128,25 @@ class Alerts(Guarded):
 
 class Api(Guarded):
     """`[api]`: what scripts use."""
+
+
+class Slack(Section):
+    """`[slack]`: the app of one workspace; configured once both tokens are set (R20, R24)."""
+
+    bot_token: SecretStr | None = None
+    app_token: SecretStr | None = None
+    teams: tuple[str, ...] = ()
+    api_url: ApiUrl = "https://slack.com/api/"
+
+    _bot_token_is_one = field_validator("bot_token")(secret("xoxb-"))
+    _app_token_is_one = field_validator("app_token")(secret("xapp-"))
+
+    @model_validator(mode="after")
+    def _both_tokens_or_none(self) -> "Slack":
+        if (self.bot_token is None) != (self.app_token is None):
+            missing = "app_token" if self.app_token is None else "bot_token"
+            raise SettingsError(f"slack.{missing} is missing: Slack needs both tokens, or none to be left out")
+        return self
 
 
 class Cases(Section):
@@ -169,6 +188,7 @@ class Settings(Section):
     access: Access = Access()
     alerts: Alerts = Alerts()
     api: Api = Api()
+    slack: Slack = Slack()
     cases: Cases = Cases()
     host: Host = Host()
     tools: dict[str, ToolSettings] = {}

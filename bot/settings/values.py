@@ -3,6 +3,7 @@
 import difflib
 import re
 import zoneinfo
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -68,8 +69,26 @@ TenantName = Annotated[str, AfterValidator(_tenant)]
 """Whose installation it is: compared exactly, so that nothing in it can look like something else (R21)."""
 
 
-def secret(value: SecretStr | None) -> SecretStr | None:
-    """Refuse an empty secret: it would let everybody in or nobody, and neither was meant (R24)."""
-    if value is not None and not value.get_secret_value().strip():
-        raise ValueError("is empty; give it a value or leave it out")
-    return value
+def _base(url: str) -> str:
+    if not re.fullmatch(r"https?://[!-~]+", url):
+        raise ValueError("has to begin with https:// or http:// and hold no blank")
+    return url if url.endswith("/") else f"{url}/"
+
+
+ApiUrl = Annotated[str, AfterValidator(_base)]
+"""Where a platform's API is; it ends in a slash."""
+
+
+def secret(beginning: str = "") -> Callable[[SecretStr | None], SecretStr | None]:
+    """Refuse an empty secret, which would let everybody in or nobody (R24), and one that is plainly another one."""
+
+    def check(value: SecretStr | None) -> SecretStr | None:
+        if value is None:
+            return None
+        if not value.get_secret_value().strip():
+            raise ValueError("is empty; give it a value or leave it out")
+        if not value.get_secret_value().startswith(beginning):
+            raise ValueError(f"has to begin with {beginning}; this is another token")
+        return value
+
+    return check

@@ -104,5 +104,6 @@ async def _nothing_more() -> None:
 
 async def _not_taken(error: Exception, body: Body) -> None:
     """Bolt's own way to say it shows a traceback. An event is not acknowledged then, and comes again."""
-    kind = (body.get("event") or {}).get("type") or body.get("type")
-    log.warning("slack.not_taken", extra={"fields": {"kind": kind, "error": type(error).__name__}})
+    event = cast("Mapping[str, object]", body.get("event") or {})
+    fields: dict[str, object] = {"kind": event.get("type") or body.get("type"), "error": type(error).__name__}
+    log.warning("slack.not_taken", extra={"fields": fields})

@@ -46,7 +46,7 @@ class SlackRig:
         return True
 
     def shown(self) -> list[str]:
-        return [_text(cast("list[Json]", message.blocks)) for message in self.slack.posts(self.root)]
+        return [_text(message.blocks) for message in self.slack.posts(self.root)]
 
     def offered(self) -> set[Verb]:
         newest = self.slack.posts(self.root)[-1]

@@ -74,7 +74,8 @@ def test_a_table_and_a_key_inside_it_add_up_in_whichever_order(monkeypatch: pyte
         ("CASEBOUND_ALERT__TOKEN_FILE", "did you mean CASEBOUND_ALERTS__TOKEN_FILE?"),
         ("CASEBOUND_ALERTS__TOKN", "did you mean CASEBOUND_ALERTS__TOKEN?"),
         ("CASEBOUND_SERVICE__TENANTS_FILE", "did you mean CASEBOUND_SERVICE__TENANT?"),
-        ("CASEBOUND_SLAKC__BOT_TOKN", "unset it, or see docs/settings.md"),
+        ("CASEBOUND_SLAKC__BOT_TOKN", "did you mean CASEBOUND_SLACK__BOT_TOKEN?"),
+        ("CASEBOUND_QWXZ__JJJJ", "unset it, or see docs/settings.md"),
     ],
 )
 def test_an_unknown_variable_is_refused_and_the_nearest_is_named(

@@ -184,3 +184,27 @@ def test_a_machine_without_time_zones_says_what_to_install(monkeypatch: pytest.M
 def test_a_home_directory_may_be_written_with_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/kim")
     assert load(write("service.db = '~/cases.db'")).service.db == Path("/home/kim/cases.db")
+
+
+@pytest.mark.parametrize(
+    ("slack", "said"),
+    [
+        ('bot_token = "xoxb-1"', "slack.app_token is missing"),
+        ('app_token = "xapp-1"', "slack.bot_token is missing"),
+        ('bot_token = "xapp-1"\napp_token = "xapp-1"', "has to begin with xoxb-"),
+        ('bot_token = ""\napp_token = "xapp-1"', "is empty"),
+        ('api_url = "slack.com/api"', "has to begin with https://"),
+    ],
+)
+def test_a_slack_that_cannot_work_is_refused_in_one_sentence_without_its_tokens(slack: str, said: str) -> None:
+    told = refusal(f"[slack]\n{slack}")
+    assert said in told
+    assert "xoxb-1" not in told
+    assert "xapp-1" not in told
+
+
+def test_slacks_tokens_are_secrets_and_its_url_ends_in_a_slash() -> None:
+    settings = load(write('[slack]\nbot_token = "xoxb-1"\napp_token = "xapp-1"\napi_url = "http://127.0.0.1:1/api"'))
+    assert settings.secrets() == ("xoxb-1", "xapp-1")
+    assert settings.slack.api_url == "http://127.0.0.1:1/api/"
+    assert "xoxb-1" not in repr(settings)

@@ -1,0 +1,139 @@
+"""The service with its Slack channel, as `casebound up` puts it together, in a workspace with some people."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from bot import app
+from bot.app import Service
+from bot.clock import SystemClock
+from bot.settings import Access, Settings, Slack
+from bot.settings import Service as ServiceSection
+from casestore import cases, gates, principals
+from casestore.models import Case, Gate
+from casestore.scope import System
+from casestore.states import Role
+from casestore.tx import Tx
+from tests.loop.effects import Effects, tools_of
+from tests.loop.rig import ManualClock
+from tests.loop.scripted import Line, ScriptedModel
+from tests.wire.slack.member import Member
+from tests.wire.slack.rooms import Message, Room
+from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SlackServer
+
+SECRET_TOKENS = {"bot_token": BOT_TOKEN, "app_token": APP_TOKEN}
+
+
+class Office:
+    """Ann asks, kim and lee are operators, mallory is nobody to us; all of them are in the room `ops`."""
+
+    def __init__(self, slack: SlackServer, db: Path) -> None:
+        self.slack, self.db = slack, db
+        self.model, self.effects, self.clock = ScriptedModel(), Effects(), ManualClock()
+        self.clock.ms = SystemClock().now()
+        self.ann, self.kim, self.lee, self.mallory = (slack.member(name) for name in ("ann", "kim", "lee", "mallory"))
+        self.ops: Room = slack.room("ops", self.ann, self.kim, self.lee, self.mallory)
+        self.settings = Settings(
+            service=ServiceSection(db=db), access=Access(),
+            slack=Slack.model_validate({**SECRET_TOKENS, "teams": [slack.team], "api_url": slack.api_url}),
+        )  # fmt: skip
+        self._stack = AsyncExitStack()
+        self.service: Service
+
+    async def open(self) -> None:
+        """Start the service."""
+        self.service = await self._stack.enter_async_context(
+            app.running(
+                self.settings, name="test", channels=app.configured(self.settings), clock=self.clock,
+                model=self.model, tools=list(tools_of(self.effects).values()),
+            )
+        )  # fmt: skip
+        await self.service.store.write(self._known)
+
+    async def close(self) -> None:
+        """Stop it."""
+        await self._stack.aclose()
+        self._stack = AsyncExitStack()
+
+    async def restart(self) -> None:
+        """Stop it and start it again."""
+        await self.close()
+        await self.open()
+
+    def answers(self, *lines: Line) -> None:
+        """What the model says next."""
+        self.model.then(*lines)
+
+    async def asks(self, text: str = "the shop is down", *, by: Member | None = None) -> Message:
+        """Somebody mentions the bot in the room; the message that begins the thread."""
+        return (await (by or self.ann).mentions(self.ops, typed(text))).message
+
+    async def card(self, thread: Message) -> Message:
+        """The newest card in a thread, once there is one with buttons."""
+        return await self.slack.until(lambda: self._open_card(thread), what="a card with buttons")
+
+    async def shows(self, thread: Message, words: str) -> Message:
+        """Until a message of ours in the thread shows these words; that message."""
+        return await self.slack.until(
+            lambda: next((said for said in self.slack.posts(thread) if words in text_of(said)), None),
+            what=f"{words!r}; there is {[text_of(said) for said in self.slack.posts(thread)]}",
+        )
+
+    async def whispered(self, to: Member, words: str) -> Message:
+        """Until we have said these words to one person alone."""
+        return await self.slack.until(
+            lambda: next((said for said in self.slack.whispers(to) if words in said.text), None),
+            what=f"{words!r} whispered; there is {[said.text for said in self.slack.whispers(to)]}",
+        )
+
+    async def only_case(self) -> Case:
+        """The one case there is."""
+        (case,) = await self.service.store.read(cases.listing, System())
+        return case
+
+    async def gate(self) -> Gate:
+        """The newest gate."""
+        return (await self.service.store.read(gates.listing, System(), only_open=False))[-1]
+
+    def _open_card(self, thread: Message) -> Message | None:
+        return next((said for said in reversed(self.slack.posts(thread)) if buttons(said)), None)
+
+    def _known(self, tx: Tx) -> None:
+        for member, role in ((self.ann, Role.REQUESTER), (self.kim, Role.OPERATOR), (self.lee, Role.OPERATOR)):
+            if principals.by_account(tx, "slack", self.slack.team, member.id) is None:
+                added = principals.add(tx, 1, tenant="local", name=member.person.name, role=role)
+                principals.bind(
+                    tx, 1, added.id, channel="slack", space=self.slack.team, account_id=member.id, bound_by=None
+                )
+
+
+def typed(text: str) -> str:
+    """What Slack makes of what somebody types: the characters that it acts on are escaped."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def buttons(message: Message) -> list[str]:
+    """The action_ids that a message offers."""
+    return [
+        str(element["action_id"])
+        for block in message.blocks
+        if block["type"] == "actions"
+        for element in block["elements"]
+    ]
+
+
+def text_of(message: Message) -> str:
+    """Everything that is to be read in a message."""
+    return "\n".join(_read(message.blocks)) or message.text
+
+
+def _read(node: object) -> list[str]:
+    match node:
+        case dict():
+            own = [str(node["text"])] if isinstance(node.get("text"), str) else []
+            return own + [line for key, value in node.items() if key != "text" or not own for line in _read(value)]
+        case list():
+            return [line for item in node for line in _read(item)]
+        case _:
+            return []
