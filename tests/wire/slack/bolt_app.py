@@ -21,12 +21,23 @@ quiet.setLevel(logging.CRITICAL)
 
 @dataclass
 class Heard:
-    """What the app has stored, before anything was acknowledged. `failing`: the next receipts raise."""
+    """What the app has stored, before anything was acknowledged.
+
+    `failing`: so many of the next receipts raise. `slow`: the next one waits until this is set.
+    """
 
     bodies: list[Json] = field(default_factory=list[Json])
     retries: list[str | None] = field(default_factory=list["str | None"])
     failing: int = 0
     failed: int = 0
+    slow: asyncio.Event | None = None
+
+    async def receive(self, body: Json, retry: str | None) -> None:
+        """Store, at once or when the disk has time."""
+        if (slow := self.slow) is not None:
+            self.slow = None
+            await slow.wait()
+        self.keep(body, retry)
 
     def keep(self, body: Json, retry: str | None) -> None:
         """Store, or fail as a full disk does."""
@@ -49,7 +60,7 @@ def bolt(slack: SlackServer, heard: Heard, *, signed: bool = False, drops_own: b
     """
 
     async def store(body: Json, req: AsyncBoltRequest, next: Callable[[], Awaitable[None]]) -> None:
-        heard.keep(body, (req.headers.get("x-slack-retry-num") or [None])[0])
+        await heard.receive(body, (req.headers.get("x-slack-retry-num") or [None])[0])
         await next()
 
     app = AsyncApp(

@@ -6,7 +6,9 @@ Authorization header". Without it Slack sends a person's browser to the sign-in 
 
 from aiohttp import web
 
-from tests.wire.slack.payload import Json
+from tests.wire.slack.methods import Method
+from tests.wire.slack.payload import Json, Refused
+from tests.wire.slack.tokens import Token
 from tests.wire.slack.workspace import Shared, Workspace
 
 LOGIN_PAGE = (
@@ -14,8 +16,32 @@ LOGIN_PAGE = (
 )
 
 
+def in_event(workspace: Workspace, file: Shared, *, shared: bool) -> Json:
+    """What an event says of a file. In a room shared with others it says no more than to ask files.info.
+
+    https://docs.slack.dev/apis/slack-connect: `file_access` is `check_file_info`.
+    """
+    if not shared:
+        return as_json(workspace, file)
+    return {
+        "id": file.id, "created": int(workspace.clock.now()), "timestamp": int(workspace.clock.now()),
+        "user": file.person.id, "mode": "file_access", "file_access": "check_file_info",
+    }  # fmt: skip
+
+
+def info(workspace: Workspace, args: Json, token: Token) -> Json:
+    """files.info. https://docs.slack.dev/reference/methods/files.info#errors"""
+    file = workspace.files.get(str(args["file"]))
+    if file is None:
+        raise Refused("file_not_found")
+    return {"file": as_json(workspace, file), "comments": []}
+
+
+METHODS = {"files.info": Method(info, ("file",), ("count", "page", "limit", "cursor"), "files:read", reads=True)}
+
+
 def as_json(workspace: Workspace, file: Shared) -> Json:
-    """What an event says of a file. In a room shared with others it says no more than to ask: `check_file_info`."""
+    """The whole of what there is to say of a file."""
     url = f"{workspace.url}/files-pri/{workspace.team}-{file.id}"
     return {
         "id": file.id, "created": int(workspace.clock.now()), "timestamp": int(workspace.clock.now()),

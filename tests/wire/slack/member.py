@@ -31,11 +31,6 @@ class Said:
         return self.message.ts
 
     @property
-    def thread(self) -> Message:
-        """Where a reply goes: the message itself, for a reply names the message that begins the thread."""
-        return self.message
-
-    @property
     def acked(self) -> bool:
         """Whether the app has acknowledged everything it was told of it."""
         return bool(self.deliveries) and all(delivery.acked for delivery in self.deliveries)
@@ -100,7 +95,7 @@ class Member:
         subtype = "file_share" if files else "thread_broadcast" if broadcast else ""
         said = Message(
             where, workspace.clock.ts(), self.person, text, thread_ts=None if below is None else below.root,
-            files=[self._shown(file) for file in files], subtype=subtype,
+            files=[self._shown(file, where) for file in files], subtype=subtype,
             nonce="" if self.person.bot_id else workspace.id("client-"),
         )  # fmt: skip
         return workspace.put(said)
@@ -125,8 +120,8 @@ class Member:
         self._workspace.files[file.id] = file
         return file
 
-    def _shown(self, file: Shared) -> Json:
-        return files.as_json(self._workspace, file)
+    def _shown(self, file: Shared, room: Room) -> Json:
+        return files.in_event(self._workspace, file, shared=room.shared)
 
     async def edits(self, what: Message | Said, text: str) -> list[Delivery]:
         """Change what they said."""

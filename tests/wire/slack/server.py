@@ -227,12 +227,20 @@ class SlackServer:
         key = method if room is None else f"{method} {room.id}"
         self.workspace.limits[key] = self.clock.now() + seconds
 
+    def pace(self, seconds: float) -> None:
+        """From now on every room takes one message in so many seconds of this server's time, and 429s those in between.
+
+        https://docs.slack.dev/apis/web-api/rate-limits: "1 per second" for each room; Slack lets short bursts through.
+        """
+        self.workspace.pace = seconds
+
     async def revoke(self, token: str = BOT_TOKEN, error: str = "token_revoked") -> None:
         """The token is no longer good, in the middle of everything: `token_revoked`, `account_inactive`, …"""
         tokens = self.workspace.tokens
         found = tokens.bot if token == tokens.bot.text else tokens.app
         found.gone = error
-        await self._tell(events.revoked(self.workspace), None)
+        if found is tokens.bot:
+            await self._tell(events.revoked(self.workspace), None)
 
     def restore(self, token: str = BOT_TOKEN) -> None:
         """The token is good again."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
+import aiohttp
 import pytest
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 
-from tests.wire.slack.bolt_app import Heard, bolt, connected
+from tests.wire.slack.bolt_app import Heard, bolt, connected, quiet
 from tests.wire.slack.clients import web_client
-from tests.wire.slack.server import BOT_TOKEN, SlackServer
+from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SlackServer
 
 Next = Callable[[], Awaitable[None]]
 
@@ -89,6 +92,44 @@ async def test_bolt_drops_the_apps_own_messages_but_only_after_before_authorize(
         await slack.acked(*slack.deliveries.all)
     assert len(heard.bodies) == 1
     assert late.bodies == []
+
+
+async def test_what_comes_quickly_is_worked_at_the_same_time_so_the_second_may_be_stored_first(
+    slack: SlackServer,
+) -> None:
+    heard, kim, disk = Heard(), slack.member("kim"), asyncio.Event()
+    room = slack.room("ops", kim)
+    heard.slow = disk
+    async with connected(slack, bolt(slack, heard)):
+        first = await kim.says(room, "first")
+        second = await kim.says(room, "second")
+        await slack.acked(*second.deliveries)
+        assert not first.acked
+        disk.set()
+        await slack.acked(*first.deliveries)
+    assert [event["text"] for event in heard.events()] == ["second", "first"]
+
+
+async def test_with_a_bad_app_token_bolt_never_stops_trying_to_connect_and_tells_nobody(slack: SlackServer) -> None:
+    """`connect_async` does not return: channels/slack looks at the token itself before, and again when it is deaf."""
+    await slack.revoke(APP_TOKEN)
+    handler = AsyncSocketModeHandler(bolt(slack, Heard()), APP_TOKEN, logger=quiet, ping_interval=0.05)
+    connecting = asyncio.ensure_future(handler.connect_async())
+    try:
+        await slack.called("apps.connections.open", at_least=4)
+        assert not connecting.done()
+    finally:
+        connecting.cancel()
+        await handler.close_async()
+
+
+async def test_a_proxy_of_the_environment_is_used_even_for_this_machine(
+    slack: SlackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with pytest.raises(aiohttp.ClientError):
+        await web_client(slack).auth_test()
 
 
 async def test_the_team_of_the_event_goes_along_with_every_call_of_a_listener(slack: SlackServer) -> None:

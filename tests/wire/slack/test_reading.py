@@ -119,6 +119,16 @@ async def test_a_file_is_a_login_page_without_the_token(slack: SlackServer) -> N
                 assert body in (None, await response.read())
 
 
+async def test_of_a_file_in_a_shared_room_the_event_says_only_to_ask(slack: SlackServer, client: Client) -> None:
+    eve = slack.member("eve", team="T0OTHER")
+    file = eve.shares("log.txt", b"hello", "text/plain")
+    said = await eve.says(slack.room("shared", eve, shared=True), "see", files=[file])
+    shown = said.deliveries[0].payload["event"]["files"][0]
+    assert (shown["file_access"], "url_private" in shown) == ("check_file_info", False)
+    assert (await client.files_info(file=shown["id"]))["file"]["name"] == "log.txt"
+    assert (await refusal(client.files_info(file="F404")))["error"] == "file_not_found"
+
+
 async def test_a_stranger_brings_their_team_along(slack: SlackServer) -> None:
     eve = slack.member("eve", team="T0OTHER")
     room = slack.room("shared", eve, shared=True)

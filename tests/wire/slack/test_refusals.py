@@ -63,6 +63,13 @@ async def test_a_missing_scope_is_named_with_those_there_are(kind: Kind, needed:
     assert set(refused["provided"].split(",")) == EVERY_SCOPE - {needed}
 
 
+async def test_every_answer_names_the_scopes_of_its_token(slack: SlackServer, client: Client) -> None:
+    me = await client.auth_test()
+    assert set(me.headers["x-oauth-scopes"].split(",")) == EVERY_SCOPE
+    opened = await web_client(slack, None).apps_connections_open(app_token=APP_TOKEN)
+    assert opened.headers["x-oauth-scopes"] == "connections:write"
+
+
 async def test_a_method_that_is_not_there_is_unknown(client: Client) -> None:
     assert (await refusal(client.api_call("chat.shout")))["error"] == "unknown_method"
 

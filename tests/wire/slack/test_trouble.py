@@ -42,6 +42,18 @@ async def test_a_limit_on_one_room_stands_until_its_time_has_passed(slack: Slack
     assert (await client.chat_postMessage(channel=busy.id, text="x"))["ok"]
 
 
+async def test_a_paced_room_takes_one_message_in_its_time(slack: SlackServer, client: Client) -> None:
+    busy, other = slack.room(), slack.room()
+    slack.pace(1)
+    for room in (busy, other):
+        assert (await client.chat_postMessage(channel=room.id, text="x"))["ok"]
+    response = await refused(client.chat_postMessage(channel=busy.id, text="y"))
+    assert response.headers["Retry-After"] == "1"
+    await slack.advance(1)
+    assert (await client.chat_postMessage(channel=busy.id, text="y"))["ok"]
+    assert [post.text for post in slack.posts(busy)] == ["x", "y"]
+
+
 @pytest.mark.parametrize("error", ["fatal_error", "internal_error", "service_unavailable"])
 async def test_slacks_own_errors_can_be_had(slack: SlackServer, client: Client, error: str) -> None:
     slack.fail_next("auth.test", error=error)

@@ -10,7 +10,7 @@ from typing import cast
 
 from aiohttp import web
 
-from tests.wire.slack import chat, conversations, showing
+from tests.wire.slack import chat, conversations, files, showing
 from tests.wire.slack.faults import Cut, Fault
 from tests.wire.slack.methods import Method
 from tests.wire.slack.payload import Json, Refused
@@ -35,7 +35,7 @@ class WebApi:
         self._after = after
         self._working: set[asyncio.Task[None]] = set()
         self._methods: dict[str, Method] = {
-            **chat.METHODS, **conversations.METHODS, **showing.METHODS,
+            **chat.METHODS, **conversations.METHODS, **showing.METHODS, **files.METHODS,
             # https://docs.slack.dev/reference/methods/apps.connections.open
             "apps.connections.open": Method(connect, scope="connections:write", for_the_app=True),
         }  # fmt: skip
@@ -64,10 +64,12 @@ class WebApi:
         if fault is not None:
             return self._spoil(request, call, fault)
         call.status, call.answer = 200, answer
+        if name == "chat.postMessage" and call.ok:
+            workspace.limits[f"{name} {args['channel']}"] = workspace.clock.now() + workspace.pace
         workspace.changes.changed()
         # https://docs.slack.dev/authentication/installing-with-oauth: every answer names the scopes of its token.
-        scopes = {"X-OAuth-Scopes": ",".join(sorted(workspace.tokens.bot.scopes))}
-        return web.json_response(answer, headers=scopes)
+        owner = workspace.tokens.app if token == workspace.tokens.app.text else workspace.tokens.bot
+        return web.json_response(answer, headers={"X-OAuth-Scopes": ",".join(sorted(owner.scopes))})
 
     async def close(self) -> None:
         """Wait for what was still to be told."""

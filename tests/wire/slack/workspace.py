@@ -64,6 +64,7 @@ class Workspace:
         self.statuses: dict[tuple[str, str], str] = {}
         self.events: list[Json] = []
         self.limits: dict[str, float] = {}
+        self.pace = 0.0
         self.interactions: dict[str, Interaction] = {}
         self.url = ""
         self._numbers = count(1)
