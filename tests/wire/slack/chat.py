@@ -159,19 +159,20 @@ def set_status(workspace: Workspace, args: Json, token: Token) -> Json:
     return {}
 
 
+# Not here: `attachments` ("legacy", and what they hold is not checked) and `reply_broadcast`.
 SAID = (
-    "text", "blocks", "attachments", "markdown_text", "thread_ts", "reply_broadcast", "unfurl_links", "unfurl_media",
+    "text", "blocks", "markdown_text", "thread_ts", "unfurl_links", "unfurl_media",
     "mrkdwn", "link_names", "parse", "metadata",
 )  # fmt: skip
 METHODS = {
     "chat.postMessage": Method(post_message, ("channel",), SAID, "chat:write"),
     "chat.postEphemeral": Method(
-        post_ephemeral, ("channel", "user"), ("text", "blocks", "attachments", "thread_ts", "markdown_text"),
+        post_ephemeral, ("channel", "user"), ("text", "blocks", "thread_ts", "markdown_text"),
         "chat:write",
     ),
     "chat.update": Method(
         update, ("channel", "ts"),
-        ("text", "blocks", "attachments", "markdown_text", "metadata", "link_names", "parse", "reply_broadcast"),
+        ("text", "blocks", "markdown_text", "metadata", "link_names", "parse"),
         "chat:write",
     ),
     "chat.delete": Method(delete, ("channel", "ts"), (), "chat:write"),

@@ -71,7 +71,7 @@ class Member:
         broadcast: bool = False,
     ) -> Said:
         """Say something; `room` None: to the app, directly. A mention in it makes two events, as in Slack."""
-        said = self.writes(room, text, thread=thread, files=files, broadcast=broadcast)
+        said = self.writes(room, text, thread=thread, files=files)
         return Said(said, await self.tell(said))
 
     async def mentions(self, room: Room, text: str, *, thread: Place = None, files: Sequence[Shared] = ()) -> Said:
@@ -91,8 +91,8 @@ class Member:
         workspace = self._workspace
         where = workspace.direct(self.person) if room is None else room
         below = None if thread is None else (thread.message if isinstance(thread, Said) else thread)
-        # reference/events/message: file_share for one with files, bot_message for one of an integration without a user.
-        subtype = "file_share" if files else "thread_broadcast" if broadcast else ""
+        # reference/events/message: file_share for one with files.
+        subtype = "file_share" if files else ""
         said = Message(
             where, workspace.clock.ts(), self.person, text, thread_ts=None if below is None else below.root,
             files=[self._shown(file, where) for file in files], subtype=subtype,

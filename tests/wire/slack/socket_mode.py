@@ -44,6 +44,7 @@ class SocketMode:
         self.connections: list[Connection] = []
         self.mistakes: list[str] = []
         self.refuse = False
+        self.turned_away = 0
 
     def ticket(self) -> str:
         """A new address: "The URL is created at runtime" and lets in once."""
@@ -60,6 +61,8 @@ class SocketMode:
         """One connection, from its beginning to its end."""
         ticket = request.query.get("ticket", "")
         if ticket not in self._tickets or self.refuse:
+            self.turned_away += 1
+            self._workspace.changes.changed()
             return web.Response(status=408, text="the ticket is used or unknown")
         self._tickets.discard(ticket)
         socket = web.WebSocketResponse(autoping=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
+import aiohttp
 import pytest
 
 from tests.wire.slack.bolt_app import Heard, bolt, connected
@@ -194,6 +195,65 @@ async def test_a_view_that_is_closed_is_not_updated(slack: SlackServer, client: 
     assert closed is not None
     assert closed.payload["type"] == "view_closed"
     assert (await refusal(client.views_update(view_id=view_id, view=modal())))["error"] == "not_found"
+
+
+async def test_a_view_is_found_by_the_apps_own_name_for_it(slack: SlackServer, client: Client) -> None:
+    kim = slack.member("kim")
+    trigger = (await kim.runs("/case")).payload["trigger_id"]
+    await client.views_open(trigger_id=trigger, view=modal(external_id="gate-7"))
+    await client.views_update(external_id="gate-7", view=modal(external_id="gate-7", private_metadata="new"))
+    assert kim.modal is not None
+    assert kim.modal.content["private_metadata"] == "new"
+    refused = await refusal(client.views_update(external_id="gate-8", view=modal()))
+    assert refused["error"] == "not_found"
+
+
+async def test_a_modal_that_did_not_ask_is_closed_in_silence(slack: SlackServer, client: Client) -> None:
+    kim = slack.member("kim")
+    trigger = (await kim.runs("/case")).payload["trigger_id"]
+    await client.views_open(trigger_id=trigger, view=modal())
+    assert kim.modal is not None
+    assert await kim.closes(kim.modal) is None
+    assert kim.modal is None
+
+
+async def test_an_address_to_answer_at_is_good_for_half_an_hour(slack: SlackServer) -> None:
+    kim = slack.member("kim")
+    url = (await kim.runs("/case")).payload["response_url"]
+    async with aiohttp.ClientSession() as session:
+        for seconds, status in ((0, 200), (1800, 200), (1, 404)):
+            await slack.advance(seconds)
+            async with session.post(url, json={"text": "done"}) as response:
+                assert response.status == status
+
+
+async def test_an_answer_to_a_press_takes_the_place_of_the_card(slack: SlackServer, client: Client) -> None:
+    kim = slack.member("kim")
+    room = slack.room("ops", kim)
+    await client.chat_postMessage(channel=room.id, text="Restart nginx?", blocks=CARD)
+    post = slack.posts(room)[0]
+    url = (await kim.presses(post, "approve")).payload["response_url"]
+    async with aiohttp.ClientSession() as session:
+        for body, text in (
+            ({"text": "only you", "response_type": "ephemeral", "replace_original": False}, "Restart nginx?"),
+            ({"text": "Approved", "replace_original": True}, "Approved"),
+        ):
+            async with session.post(url, json=body) as response:
+                assert response.status == 200
+            assert post.text == text
+        async with session.post(url, json={"blocks": [{"type": "banner"}]}) as response:
+            assert response.status == 400
+        async with session.post(url, json={"delete_original": True}) as response:
+            assert response.status == 200
+    assert post.deleted
+
+
+async def test_a_reaction_names_the_message_and_whose_it_is(slack: SlackServer) -> None:
+    kim, bob = slack.member("kim"), slack.member("bob")
+    said = await bob.says(slack.room("ops", kim, bob), "done")
+    event = (await kim.reacts(said, "tada"))[0].payload["event"]
+    assert (event["type"], event["reaction"], event["item"]["ts"]) == ("reaction_added", "tada", said.ts)
+    assert (event["user"], event["item_user"]) == (kim.id, bob.id)
 
 
 async def test_the_status_line_of_a_thread_is_set_and_taken_away(slack: SlackServer, client: Client) -> None:

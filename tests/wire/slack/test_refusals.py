@@ -198,3 +198,7 @@ async def test_what_is_for_one_person_needs_that_person_in_the_room(slack: Slack
 async def test_somebody_nobody_knows_is_not_found(slack: SlackServer, client: Client) -> None:
     assert (await refusal(client.users_info(user="U404")))["error"] == "user_not_found"
     assert (await refusal(client.conversations_open(users="U404")))["error"] == "user_not_found"
+    gone = slack.member("gone")
+    gone.person.deactivated = True
+    assert (await client.users_info(user=gone.id))["user"]["deleted"] is True
+    assert (await refusal(client.conversations_open(users=gone.id)))["error"] == "user_disabled"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import aiohttp
+import asyncio
 
-from tests.wire.slack.bolt_app import Heard, bolt, connected
-from tests.wire.slack.server import SlackServer
+import aiohttp
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+
+from tests.wire.slack.bolt_app import Heard, bolt, connected, quiet
+from tests.wire.slack.server import APP_TOKEN, SlackServer
 
 
 async def test_a_mention_is_heard_as_two_events_and_both_are_acknowledged(slack: SlackServer) -> None:
@@ -140,6 +143,17 @@ async def test_an_address_lets_in_once_and_ten_at_most(slack: SlackServer) -> No
         assert (await one_too_many.receive_json())["reason"] == "too_many_websockets"
         for socket in (*sockets, one_too_many):
             await socket.close()
+
+
+async def test_while_slack_lets_nobody_in_the_app_keeps_knocking(slack: SlackServer) -> None:
+    slack.sockets.refuse = True
+    handler = AsyncSocketModeHandler(bolt(slack, Heard()), APP_TOKEN, logger=quiet, ping_interval=0.05)
+    connecting = asyncio.ensure_future(handler.connect_async())
+    await slack.until(lambda: slack.sockets.turned_away >= 2)
+    slack.sockets.refuse = False
+    await slack.connected()
+    await connecting
+    await handler.close_async()
 
 
 async def test_an_acknowledgement_of_nothing_is_noted(slack: SlackServer) -> None:
