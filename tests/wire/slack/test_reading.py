@@ -119,6 +119,16 @@ async def test_a_file_is_a_login_page_without_the_token(slack: SlackServer) -> N
                 assert body in (None, await response.read())
 
 
+async def test_a_file_is_a_login_page_once_the_token_is_revoked(slack: SlackServer) -> None:
+    kim = slack.member("kim")
+    said = await kim.says(slack.room("ops", kim), "see", files=[kim.shares("a.txt", b"a", "text/plain")])
+    await slack.revoke(BOT_TOKEN)
+    url = said.deliveries[0].payload["event"]["files"][0]["url_private_download"]
+    headers = {"Authorization": f"Bearer {BOT_TOKEN}"}
+    async with aiohttp.ClientSession() as session, session.get(url, headers=headers) as response:
+        assert response.content_type == "text/html"
+
+
 async def test_of_a_file_in_a_shared_room_the_event_says_only_to_ask(slack: SlackServer, client: Client) -> None:
     eve = slack.member("eve", team="T0OTHER")
     file = eve.shares("log.txt", b"hello", "text/plain")

@@ -42,7 +42,10 @@ async def test_a_bot_token_opens_no_socket_and_an_app_token_needs_its_scope(slac
 
 @pytest.mark.parametrize("error", ["token_revoked", "account_inactive"])
 async def test_a_revoked_token_is_refused_until_it_is_restored(slack: SlackServer, client: Client, error: str) -> None:
+    await slack.revoke(APP_TOKEN)
+    assert slack.deliveries.all == []
     await slack.revoke(BOT_TOKEN, error)
+    assert [d.payload["event"]["type"] for d in slack.deliveries.all] == ["tokens_revoked"]
     assert (await refusal(client.auth_test()))["error"] == error
     slack.restore()
     assert (await client.auth_test())["ok"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import aiohttp
+import pytest
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 
 from tests.wire.slack.bolt_app import Heard, bolt, connected, quiet
@@ -20,6 +21,7 @@ async def test_a_mention_is_heard_as_two_events_and_both_are_acknowledged(slack:
     assert [event["type"] for event in heard.events()] == ["app_mention", "message"]
     assert {event["ts"] for event in heard.events()} == {said.ts}
     assert len({body["event_id"] for body in heard.bodies}) == 2
+    assert [event.get("channel_type") for event in heard.events()] == [None, "channel"]
     assert slack.sockets.mistakes == []
 
 
@@ -156,9 +158,48 @@ async def test_while_slack_lets_nobody_in_the_app_keeps_knocking(slack: SlackSer
     await handler.close_async()
 
 
-async def test_an_acknowledgement_of_nothing_is_noted(slack: SlackServer) -> None:
+@pytest.mark.parametrize(("reason", "goes_on"), [("warning", True), ("refresh_requested", False)])
+async def test_a_connection_ends_with_the_request_to_refresh_and_not_with_its_warning(
+    slack: SlackServer, reason: str, goes_on: bool
+) -> None:
+    kim = slack.member("kim")
+    async with aiohttp.ClientSession() as session, session.ws_connect(slack.sockets.ticket()) as socket:
+        await socket.receive_json()
+        await slack.sockets.disconnect(reason)
+        assert (await socket.receive_json())["reason"] == reason
+        said = await kim.says(slack.room("ops", kim), "help")
+    assert bool(said.deliveries[0].attempts[0].by) is goes_on
+
+
+async def test_an_envelope_says_how_often_it_came_and_why(slack: SlackServer) -> None:
+    kim = slack.member("kim")
+    async with aiohttp.ClientSession() as session, session.ws_connect(slack.sockets.ticket()) as socket:
+        await socket.receive_json()
+        said = await kim.says(slack.room("ops", kim), "help")
+        first = await socket.receive_json()
+        await slack.advance(3)
+        second = await socket.receive_json()
+        await slack.again(said.deliveries[0], as_retry=False)
+        reset = await socket.receive_json()
+    assert [(e["retry_attempt"], e["retry_reason"]) for e in (first, second, reset)] == [
+        (0, ""),
+        (1, "timeout"),
+        (0, ""),
+    ]
+    assert len({e["envelope_id"] for e in (first, second, reset)}) == 3
+    assert first["payload"] == second["payload"] == reset["payload"]
+
+
+async def test_an_acknowledgement_of_nothing_is_noted_and_so_is_a_second_one(slack: SlackServer) -> None:
+    kim = slack.member("kim")
     async with aiohttp.ClientSession() as session, session.ws_connect(slack.sockets.ticket()) as socket:
         await socket.receive_json()
         await socket.send_str('{"envelope_id": "never"}')
         await socket.send_str("ok")
         await slack.until(lambda: len(slack.sockets.mistakes) == 2)
+        said = await kim.says(slack.room("ops", kim), "help")
+        envelope_id = (await socket.receive_json())["envelope_id"]
+        for _ in range(2):
+            await socket.send_json({"envelope_id": envelope_id})
+        await slack.acked(*said.deliveries)
+        await slack.until(lambda: len(slack.sockets.mistakes) == 3)
