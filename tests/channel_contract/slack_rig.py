@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import cast
 
@@ -11,7 +11,7 @@ from channels.card import Verb
 from channels.messages import Address
 from channels.slack.channel import SlackChannel, SlackLogin
 from tests.channel_contract.recorder import Recorder
-from tests.wire.slack.payload import Json
+from tests.slack.reading import buttons, read
 from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SlackServer
 
 
@@ -46,12 +46,11 @@ class SlackRig:
         return True
 
     def shown(self) -> list[str]:
-        return [_text(message.blocks) for message in self.slack.posts(self.root)]
+        return [read(message) for message in self.slack.posts(self.root)]
 
     def offered(self) -> set[Verb]:
         newest = self.slack.posts(self.root)[-1]
-        buttons = [e for block in newest.blocks if block["type"] == "actions" for e in block["elements"]]
-        return {cast("Verb", str(button["action_id"]).removeprefix("gate_")) for button in buttons}
+        return {cast("Verb", action.removeprefix("gate_")) for action in buttons(newest)}
 
     async def lose(self) -> Address:
         room = self.slack.room("closed", self.kim)
@@ -70,31 +69,3 @@ async def slack_rig() -> AsyncGenerator[SlackRig]:
         rig = SlackRig(slack)
         yield rig
         await rig.channel.stop()
-
-
-def _text(blocks: list[Json]) -> str:
-    """What a person reads: the texts of all blocks, a line each, what is in one line beside each other."""
-    return "\n".join(line for block in blocks for line in _lines(block))
-
-
-def _lines(block: Json) -> Iterator[str]:
-    match block["type"]:
-        case "markdown":
-            yield str(block["text"])
-        case "header":
-            yield str(block["text"]["text"])
-        case "context":
-            yield from (str(element["text"]) for element in block["elements"])
-        case "rich_text":
-            for section in block["elements"]:
-                yield "".join(_literal(str(element["text"])) for element in section["elements"])
-        case _:
-            return
-
-
-def _literal(text: str) -> str:
-    """A text of rich text stands there as it is, and nothing in it is live: spelled as Markdown would have to spell it.
-
-    https://docs.slack.dev/reference/block-kit/blocks/rich-text-block#text-element-type
-    """
-    return text.replace("<", "&lt;").replace("](", "] (")

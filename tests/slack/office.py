@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import TypeVar
 
 from bot import app
 from bot.app import Service
@@ -18,10 +20,13 @@ from casestore.tx import Tx
 from tests.loop.effects import Effects, tools_of
 from tests.loop.rig import ManualClock
 from tests.loop.scripted import Line, ScriptedModel
+from tests.slack.reading import buttons, read
 from tests.wire.slack.member import Member
 from tests.wire.slack.rooms import Message, Room
 from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SlackServer
+from tests.wire.slack.views import View
 
+T = TypeVar("T")
 SECRET_TOKENS = {"bot_token": BOT_TOKEN, "app_token": APP_TOKEN}
 
 
@@ -69,22 +74,32 @@ class Office:
         """Somebody mentions the bot in the room; the message that begins the thread."""
         return (await (by or self.ann).mentions(self.ops, typed(text))).message
 
+    async def until(self, look: Callable[[], T | None], what: str) -> T:
+        """The first answer of `look` that is one, asked again whenever something happens in Slack."""
+        found = await self.slack.until(look, what=what)
+        assert found is not None
+        return found
+
+    async def modal(self, of: Member) -> View:
+        """What is open before somebody, once something is."""
+        return await self.until(lambda: of.modal, "a modal")
+
     async def card(self, thread: Message) -> Message:
         """The newest card in a thread, once there is one with buttons."""
-        return await self.slack.until(lambda: self._open_card(thread), what="a card with buttons")
+        return await self.until(lambda: self._open_card(thread), "a card with buttons")
 
     async def shows(self, thread: Message, words: str) -> Message:
         """Until a message of ours in the thread shows these words; that message."""
-        return await self.slack.until(
-            lambda: next((said for said in self.slack.posts(thread) if words in text_of(said)), None),
-            what=f"{words!r}; there is {[text_of(said) for said in self.slack.posts(thread)]}",
+        return await self.until(
+            lambda: next((said for said in self.slack.posts(thread) if words in read(said)), None),
+            f"{words!r}; there is {[read(said) for said in self.slack.posts(thread)]}",
         )
 
     async def whispered(self, to: Member, words: str) -> Message:
         """Until we have said these words to one person alone."""
-        return await self.slack.until(
+        return await self.until(
             lambda: next((said for said in self.slack.whispers(to) if words in said.text), None),
-            what=f"{words!r} whispered; there is {[said.text for said in self.slack.whispers(to)]}",
+            f"{words!r} whispered; there is {[said.text for said in self.slack.whispers(to)]}",
         )
 
     async def only_case(self) -> Case:
@@ -111,29 +126,3 @@ class Office:
 def typed(text: str) -> str:
     """What Slack makes of what somebody types: the characters that it acts on are escaped."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def buttons(message: Message) -> list[str]:
-    """The action_ids that a message offers."""
-    return [
-        str(element["action_id"])
-        for block in message.blocks
-        if block["type"] == "actions"
-        for element in block["elements"]
-    ]
-
-
-def text_of(message: Message) -> str:
-    """Everything that is to be read in a message."""
-    return "\n".join(_read(message.blocks)) or message.text
-
-
-def _read(node: object) -> list[str]:
-    match node:
-        case dict():
-            own = [str(node["text"])] if isinstance(node.get("text"), str) else []
-            return own + [line for key, value in node.items() if key != "text" or not own for line in _read(value)]
-        case list():
-            return [line for item in node for line in _read(item)]
-        case _:
-            return []

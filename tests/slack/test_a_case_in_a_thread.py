@@ -1,7 +1,8 @@
 """From a mention to the effect: asked in a thread, held, decided by a button, done once."""
 
 from tests.loop.scripted import calls, says
-from tests.slack.office import Office, buttons, text_of
+from tests.slack.office import Office
+from tests.slack.reading import buttons, read
 
 
 async def test_a_mention_is_answered_in_its_thread(office: Office) -> None:
@@ -17,7 +18,7 @@ async def test_what_is_consequential_waits_for_a_press_and_then_happens_once(off
     office.answers(calls(("svc.restart", {"service": "shop"})), says("It is back."))
     asked = await office.asks()
     card = await office.card(asked)
-    assert 'Restart "shop"' in text_of(card)
+    assert 'Restart "shop"' in read(card)
     assert buttons(card) == ["gate_approve", "gate_deny", "gate_revise"]
     assert office.effects.made == []
 
@@ -33,8 +34,7 @@ async def test_a_denial_says_why(office: Office) -> None:
     asked = await office.asks()
     card = await office.card(asked)
     await office.kim.presses(card, "gate_deny")
-    modal = await office.slack.until(lambda: office.kim.modal)
-    await office.kim.submits(modal, reason="not at night")
+    await office.kim.submits(await office.modal(office.kim), reason="not at night")
     await office.shows(asked, "not at night")
     assert office.effects.made == []
     assert (await office.gate()).reason == "not at night"

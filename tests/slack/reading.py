@@ -1,0 +1,42 @@
+"""What a message of ours shows in Slack, as text, and what it lets people press."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.wire.slack.payload import Json
+from tests.wire.slack.rooms import Message
+
+
+def read(message: Message) -> str:
+    """What a person reads: the texts of all blocks, a line each, what is in one line beside each other."""
+    return "\n".join(line for block in message.blocks for line in _lines(block)) or message.text
+
+
+def buttons(message: Message) -> list[str]:
+    """The action_ids that a message offers."""
+    actions = [block for block in message.blocks if block["type"] == "actions"]
+    return [str(element["action_id"]) for block in actions for element in block["elements"]]
+
+
+def _lines(block: Json) -> Iterator[str]:
+    match block["type"]:
+        case "markdown":
+            yield str(block["text"])
+        case "header":
+            yield str(block["text"]["text"])
+        case "context":
+            yield from (str(element["text"]) for element in block["elements"])
+        case "rich_text":
+            for section in block["elements"]:
+                yield "".join(_literal(str(element["text"])) for element in section["elements"])
+        case _:
+            return
+
+
+def _literal(text: str) -> str:
+    """A text of rich text stands there as it is, and nothing in it is live: spelled as Markdown would have to spell it.
+
+    https://docs.slack.dev/reference/block-kit/blocks/rich-text-block#text-element-type
+    """
+    return text.replace("<", "&lt;").replace("](", "] (")
