@@ -90,7 +90,8 @@ def check(blocks: list[Json], each: Check, most: int, where: str) -> None:
         # blocks/section-block: `text` is "not required if a valid array of fields objects is provided instead".
         if block["type"] == "section" and not block.get("text") and not block.get("fields"):
             raise Misshapen("must provide text or fields", at)
-        # Every block's page: "block_id should be unique for each message". Slack refuses a second one.
+        # Every block's page: "block_id should be unique for each message". Slack refuses a second one:
+        # https://github.com/slack-go/slack/issues/823 and 725.
         if (name := block.get("block_id")) is not None:
             if name in seen:
                 raise Misshapen(f"block_id must be unique: {name}", at)

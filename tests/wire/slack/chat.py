@@ -16,7 +16,8 @@ from tests.wire.slack.workspace import Workspace
 # chat.postMessage, "Truncating content": "Slack will truncate messages containing more than 40,000 characters".
 MOST_TEXT = 40_000
 
-# https://docs.slack.dev/reference/methods/chat.update#errors, msg_too_long: the text may not exceed 4,000 characters.
+# https://docs.slack.dev/reference/methods/chat.update#errors, msg_too_long: "The text field cannot exceed 4,000
+# characters."
 MOST_NEW_TEXT = 4_000
 
 
@@ -73,7 +74,11 @@ def post_message(workspace: Workspace, args: Json, token: Token) -> Json:
     """chat.postMessage"""
     said = post(workspace, args, token)
     workspace.events.append(events.message(workspace, said))
-    return {"channel": said.room.id, "ts": said.ts, "message": said.as_json(metadata=True)}
+    answer: Json = {"channel": said.room.id, "ts": said.ts, "message": said.as_json(metadata=True)}
+    # Nothing but this says so: https://github.com/vercel-labs/emulate/pull/244 (message_truncated).
+    if said.truncated:
+        answer |= {"warning": "message_truncated", "response_metadata": {"warnings": ["message_truncated"]}}
+    return answer
 
 
 def post_ephemeral(workspace: Workspace, args: Json, token: Token) -> Json:

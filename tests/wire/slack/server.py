@@ -2,6 +2,14 @@
 
 It speaks the Web API (web_api.py), Socket Mode (socket_mode.py) and HTTP mode (http_mode.py), refuses what Slack
 refuses, and lets a test be everybody else: the people (member.py), the admin, the network.
+
+    kim = slack.member("kim")
+    room = slack.room("ops", kim)
+    said = await kim.mentions(room, "nginx is down")
+    card = (await slack.said(said))[0]
+    await slack.acked(await kim.presses(card, "Approve"))
+
+Time stands here until `advance`. What a test waits for is waited for with `until`, never with a sleep.
 """
 
 from collections.abc import Callable

@@ -91,10 +91,13 @@ async def test_past_the_limit_it_is_refused_and_says_where(slack: SlackServer, c
     assert slack.posts() == []
 
 
-async def test_text_over_forty_thousand_is_cut_off_and_nobody_is_told(slack: SlackServer, client: Client) -> None:
+async def test_text_over_forty_thousand_is_cut_off_and_only_a_warning_says_so(
+    slack: SlackServer, client: Client
+) -> None:
     room = slack.room()
-    await client.chat_postMessage(channel=room.id, text="x" * 40_000)
-    await client.chat_postMessage(channel=room.id, text="x" * 40_001)
+    whole = await client.chat_postMessage(channel=room.id, text="x" * 40_000)
+    cut = await client.chat_postMessage(channel=room.id, text="x" * 40_001)
+    assert (whole.get("warning"), cut.get("warning")) == (None, "message_truncated")
     assert [(len(post.text), post.truncated) for post in slack.posts()] == [(40_000, False), (40_000, True)]
 
 
