@@ -73,9 +73,13 @@ class SlackChannel:
             return
         web = Web(self._login.bot_token, self._login.api_url)
         us = await self._who_we_are(web)
+        # the socket's own client tries a token that is refused for ever, and says so to nobody
+        await Web(self._login.app_token, self._login.api_url).change("apps.connections.open")
         out = Outgoing(web, us.bot)
-        app = AsyncApp(client=web.client, logger=log)
-        Listener(web, out, us, receiver).listen(app)
+        listener = Listener(web, out, us, receiver)
+        # not as a middleware: Bolt asks who it is before those, and acknowledges what it cannot ask for
+        app = AsyncApp(client=web.client, logger=log, before_authorize=listener.store_first)
+        listener.listen(app)
         socket = AsyncSocketModeHandler(app, self._login.app_token, logger=log, web_client=web.client)
         try:
             with translated(web.home):

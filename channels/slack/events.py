@@ -11,13 +11,14 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from channels.address import Account
-from channels.messages import Inbound
+from channels.address import Account, Address
+from channels.messages import Gone, Inbound
 from channels.slack import places
 
 _SAID = frozenset({None, "file_share", "thread_broadcast"})
 """Subtypes that are something a person says; every other tells of a change."""
 
+_ROOM_LOST = re.compile(r"(channel|group)_(archive|deleted|left)")
 _TOKEN = re.compile(r"<([@#!])?([^<>|]*)(?:\|([^<>]*))?>")
 
 
@@ -52,6 +53,15 @@ def inbound(event: Mapping[str, object], us: Us) -> Inbound | None:
         addressed=places.is_direct(room) or f"<@{us.user}>" in text or f"<@{us.user}|" in text,
         at=places.millis(ts),
     )
+
+
+def gone(event: Mapping[str, object], us: Us) -> Gone | None:
+    """A room in which we can say nothing any more: archived, deleted, or we were sent out (R3)."""
+    kind, room = _text(event, "type"), _text(event, "channel")
+    if not _ROOM_LOST.fullmatch(kind) or not room:
+        return None
+    address = Address(channel=places.NAME, space=us.team, room=room)
+    return Gone(address=address, reason=kind.replace("_", " "))
 
 
 def spoken(text: str, bot: str) -> str:

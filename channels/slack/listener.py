@@ -11,7 +11,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from channels.address import Address
 from channels.errors import ChannelError
-from channels.messages import Command, Gone, Press
+from channels.messages import Command, Press
 from channels.port import Receiver
 from channels.slack import events, places, presses
 from channels.slack.events import Us
@@ -22,7 +22,6 @@ log = logging.getLogger("casebound.slack")
 
 Body = Mapping[str, Any]
 
-_ROOM_LOST = re.compile(r"(channel|group)_(archive|deleted|left)")
 _ANYTHING = re.compile(r".*")
 
 
@@ -35,23 +34,23 @@ class Listener:
     def listen(self, app: AsyncApp) -> None:
         """From now on what `app` is sent comes here."""
         bolt = cast("Any", app)  # its decorators are typed by what they do not know
-        bolt.use(self._store_first)
-        bolt.event("message")(_nothing_more)
-        bolt.event("app_mention")(_nothing_more)
         bolt.action(presses.ACTIONS)(self._pressed)
         bolt.view(presses.MODAL)(self._submitted)
         bolt.command("/case")(self._commanded)
-        bolt.event(_ROOM_LOST)(self._room_lost)
         bolt.event(_ANYTHING)(_nothing_more)
         bolt.error(_not_taken)
 
-    async def _store_first(self, body: Body, next: Callable[[], Awaitable[object]]) -> None:
-        """Before Bolt acknowledges an event: what raises here is not acknowledged, and comes again (R29)."""
+    async def store_first(self, body: Body, next: Callable[[], Awaitable[object]]) -> None:
+        """Before Bolt does anything with an event: what raises here is not acknowledged, and comes again (R29)."""
         if body.get("type") == "event_callback":
-            said = events.inbound(body.get("event") or {}, self._us)
-            if said is not None:
-                await self._receiver.inbound(said)
+            await self._store(cast("Mapping[str, object]", body.get("event") or {}))
         await next()
+
+    async def _store(self, event: Mapping[str, object]) -> None:
+        if (said := events.inbound(event, self._us)) is not None:
+            await self._receiver.inbound(said)
+        elif (gone := events.gone(event, self._us)) is not None:
+            await self._receiver.gone(gone)
 
     async def _pressed(self, ack: AsyncAck, body: Body) -> None:
         await ack()
@@ -82,12 +81,6 @@ class Listener:
         text = f"{body['command']} {body.get('text') or ''}".strip()
         answer = await self._receiver.command(Command(address=address, account=account, text=text))
         await self._whisper(address, account.account_id, answer)
-
-    async def _room_lost(self, body: Body) -> None:
-        """Archived, deleted, or we were sent out: whatever was bound there is lost (R3)."""
-        event = cast("Mapping[str, object]", body["event"])
-        address = Address(channel=places.NAME, space=self._us.team, room=str(event["channel"]))
-        await self._receiver.gone(Gone(address=address, reason=str(event["type"]).replace("_", " ")))
 
     async def _whisper(self, address: Address, account_id: str, text: str) -> None:
         if not text:

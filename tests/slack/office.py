@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TypeVar
@@ -79,6 +80,12 @@ class Office:
         found = await self.slack.until(look, what=what)
         assert found is not None
         return found
+
+    async def until_so(self, look: Callable[[], Awaitable[bool]]) -> None:
+        """Until something holds in the service: asked again and again, since nobody tells of it."""
+        async with asyncio.timeout(15):
+            while not await look():  # noqa: ASYNC110 - nobody tells of it
+                await asyncio.sleep(0)
 
     async def modal(self, of: Member) -> View:
         """What is open before somebody, once something is."""
