@@ -21,8 +21,11 @@ _HEADINGS = {GateKind.APPROVAL: "Approve?", GateKind.CONSENT: "Do you agree?", G
 _UNDECIDED = {GateState.EXPIRED: "Expired", GateState.WITHDRAWN: "Withdrawn"}
 
 
-def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> Card:
-    """The card as it is now: with verbs while the gate is open, with its outcome afterwards."""
+def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None, *, whole: bool = False) -> Card:
+    """The card as it is now: with verbs while the gate is open, with its outcome afterwards.
+
+    `whole`: with every argument in full, however long.
+    """
     case = cases.by_id(tx, gate.case_id)
     is_open = gate.state is GateState.OPEN
     return Card(
@@ -36,7 +39,7 @@ def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> Card:
         origin=f"{case.origin} · {case.priority}",
         tool=gate.tool,
         tier_note=f"{gate.tier.replace('_', ' ')}, {'reversible' if gate.reversible else 'not reversible'}",
-        arguments=_arguments(gate),
+        arguments=_arguments(gate, None if whole else _LONG),
         asked_by=_asked_by(tx, gate, case),
         because="\n".join(gate.because.splitlines()[:3]) or None,
         looked_at=tuple(_looked_at(step) for step in _ran(tx, gate)),
@@ -48,18 +51,18 @@ def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> Card:
     )
 
 
-def _arguments(gate: Gate) -> tuple[Argument, ...]:
+def _arguments(gate: Gate, most: int | None) -> tuple[Argument, ...]:
     asked = decode(gate.args)
     run = decode(gate.changed_args) if gate.changed_args is not None else asked
-    return tuple(_argument(name, value, asked.get(name)) for name, value in run.items())
+    return tuple(_argument(name, value, asked.get(name), most) for name, value in run.items())
 
 
-def _argument(name: str, value: object, asked: object) -> Argument:
+def _argument(name: str, value: object, asked: object, most: int | None) -> Argument:
     text = value if isinstance(value, str) else encode(value)
     was = None if value == asked else (asked if isinstance(asked, str) else encode(asked))
-    if len(text) <= _LONG:
+    if most is None or len(text) <= most:
         return Argument(name=name, value=text, was=was)
-    return Argument(name=name, value=f"{text[: _LONG * 2 // 3]} … {text[-_LONG // 3 :]}", was=was, length=len(text))
+    return Argument(name=name, value=f"{text[: most * 2 // 3]} … {text[-most // 3 :]}", was=was, length=len(text))
 
 
 def _asked_by(tx: Tx, gate: Gate, case: Case) -> str:

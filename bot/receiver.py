@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from bot import gating, intake
+from bot import card, gating, intake
 from bot.clock import Clock
 from bot.delivery import Delivery
 from bot.gating import Reply
@@ -19,7 +19,7 @@ from casestore.errors import NotFound, StoreUnavailable
 from casestore.models import CaseId, Gate
 from casestore.states import Verb
 from casestore.tx import Tx
-from channels.messages import Command, Gone, Inbound, Press
+from channels.messages import Card, Command, Gone, Inbound, Press
 
 if TYPE_CHECKING:
     from bot.standby import Standby  # which needs the model layer; a command that only speaks does not
@@ -82,6 +82,13 @@ class Receiver:
         self._delivery.wake()
         return reply.text
 
+    async def whole(self, press: Press) -> Card | str:
+        """The card of a gate with every argument in full, for somebody who may see its case."""
+        try:
+            return await self._store.read(_whole, self._clock.now(), press, self._zone)
+        except StoreUnavailable:
+            return _NOT_LOOKED_UP
+
     async def command(self, command: Command) -> str:
         """Answer a command typed to the bot."""
         try:
@@ -92,6 +99,16 @@ class Receiver:
     async def gone(self, gone: Gone) -> None:
         """A thread is lost, or a room with all its threads: the bindings end, the cases live on (R3)."""
         await self._store.write(lose, self._clock.now(), gone.address, gone.reason)
+
+
+def _whole(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Card | str:
+    who = principals.by_account(tx, *press.account.identity)
+    if who is None:
+        return _STRANGER
+    try:
+        return card.of_gate(tx, now, gates.get(tx, gating.scope_of(who), press.gate_id), zone, whole=True)
+    except NotFound:
+        return f"There is no gate {press.gate_id} here that you may decide."
 
 
 def _press(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str:

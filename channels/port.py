@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from channels.messages import Address, Command, Content, Gone, Inbound, Outbound, Press
+from channels.messages import Address, Card, Command, Content, Gone, Inbound, Outbound, Press
 
 
 class Receiver(Protocol):
@@ -22,6 +22,10 @@ class Receiver(Protocol):
 
     async def press(self, press: Press) -> str:
         """Answer a press, in one sentence for that person alone. Empty: that the card changes is enough."""
+        ...
+
+    async def whole(self, press: Press) -> Card | str:
+        """The card that was pressed with nothing left out; or why that person cannot see it, in one sentence."""
         ...
 
     async def command(self, command: Command) -> str:

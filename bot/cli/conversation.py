@@ -21,7 +21,7 @@ from casestore.errors import StoreUnavailable
 from casestore.models import Case, CaseId
 from casestore.states import LeaseKind, OutboxState, TurnState
 from casestore.tx import Tx
-from channels.messages import Address, Command, Gone, Inbound, Press
+from channels.messages import Address, Card, Command, Gone, Inbound, Press
 from channels.port import Channel
 
 if TYPE_CHECKING:
@@ -112,6 +112,10 @@ class Conversation:
     async def press(self, press: Press) -> str:
         """A terminal has nothing to press; whatever claims to be a press is judged like any other."""
         return await self._receiver.press(press)
+
+    async def whole(self, press: Press) -> Card | str:
+        """The same of whatever claims to be one."""
+        return await self._receiver.whole(press)
 
     async def command(self, command: Command) -> str:
         """Answer a command."""

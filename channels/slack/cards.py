@@ -18,11 +18,12 @@ Block = dict[str, object]
 _ARGUMENTS = 4_000
 """Characters for all arguments together; with the other fields at their longest a card is under Slack's limit."""
 _FIELD = 600
+_COLUMN = 24
 _STYLES: dict[Verb, str] = {"approve": "primary", "deny": "danger"}
 
 
 def blocks(card: Card) -> list[Block]:
-    """The whole card: what is asked, what will run, because of whom, and the buttons or what has become of it."""
+    """The card as a message: what is asked, what will run, because of whom, and the buttons or what became of it."""
     shown, left_out = _fitting(card.arguments)
     laid_out: list[Block] = [
         _header(f"{card.heading}"),
@@ -30,15 +31,22 @@ def blocks(card: Card) -> list[Block]:
         _rich(_section(*_case(card))),
         _rich(
             _section(_bold("Will run  "), _plain(_cut(card.tool)), _plain(f"   {_cut(card.tier_note)}")),
-            *([_preformatted(_arguments(shown, left_out))] if card.arguments else []),
+            *([preformatted(_with_rest(argument_lines(shown), left_out))] if card.arguments else []),
         ),
         _rich(*_facts(card)),
     ]
     if card.outcome:
         laid_out.append(_rich(*(_section(_plain(_cut(line))) for line in card.outcome)))
     if card.verbs:
-        laid_out.append(_actions(card))
+        laid_out.append(_actions(card, whole=not left_out and not any(one.shortened for one in shown)))
     return laid_out
+
+
+def argument_lines(arguments: Sequence[Argument]) -> str:
+    """Every argument, a line each or more; the values in a column."""
+    names = [one_line(argument.name) for argument in arguments]
+    column = min(max(map(len, names), default=0), _COLUMN)
+    return "\n".join(f"{name:<{column}}  {_value(one)}" for name, one in zip(names, arguments, strict=True))
 
 
 def button_value(card: Card, verb: Verb) -> str:
@@ -89,15 +97,6 @@ def _fitting(arguments: Sequence[Argument]) -> tuple[list[Argument], int]:
     return shown, len(arguments) - len(shown)
 
 
-def _arguments(shown: Sequence[Argument], left_out: int) -> str:
-    names = [one_line(argument.name) for argument in shown]
-    column = max(map(len, names), default=0)
-    lines = [f"{name:<{column}}  {_value(argument)}" for name, argument in zip(names, shown, strict=True)]
-    if left_out:
-        lines.append(f"… and {left_out} more")
-    return "\n".join(lines)
-
-
 def _value(argument: Argument) -> str:
     lines = [one_line(line) for line in argument.value.split("\n")]
     shown = lines[0] if len(lines) == 1 else "".join(f"\n  | {line}" for line in lines)
@@ -106,8 +105,22 @@ def _value(argument: Argument) -> str:
     return f"{shown}   (was: {one_line(argument.was)})" if argument.was is not None else shown
 
 
-def _actions(card: Card) -> Block:
-    return {"type": "actions", "block_id": block_id(card), "elements": [_button(card, verb) for verb in card.verbs]}
+def _with_rest(lines: str, left_out: int) -> str:
+    rest = f"… and {left_out} more" if left_out else ""
+    return "\n".join(filter(None, (lines, rest)))
+
+
+def _actions(card: Card, *, whole: bool) -> Block:
+    """The buttons; where the card does not show everything, approving is behind the one that does."""
+    buttons = [_button(card, verb) if whole or verb != "approve" else _view(card) for verb in card.verbs]
+    return {"type": "actions", "block_id": block_id(card), "elements": buttons}
+
+
+def _view(card: Card) -> Block:
+    return {
+        "type": "button", "action_id": "gate_view", "value": button_value(card, "approve"), "style": "primary",
+        "text": {"type": "plain_text", "text": "View all and decide…", "emoji": False},
+    }  # fmt: skip
 
 
 def _button(card: Card, verb: Verb) -> Block:
@@ -130,7 +143,8 @@ def _section(*elements: Block) -> Block:
     return {"type": "rich_text_section", "elements": list(elements)}
 
 
-def _preformatted(text: str) -> Block:
+def preformatted(text: str) -> Block:
+    """Text of one width in which no character is markup."""
     return {"type": "rich_text_preformatted", "elements": [_plain(text)]}
 
 

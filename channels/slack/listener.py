@@ -13,7 +13,7 @@ from channels.address import Address
 from channels.errors import ChannelError
 from channels.messages import Command, Press
 from channels.port import Receiver
-from channels.slack import events, places, presses
+from channels.slack import events, modals, places, presses
 from channels.slack.events import Us
 from channels.slack.outgoing import Outgoing
 from channels.slack.web import Web
@@ -35,7 +35,9 @@ class Listener:
         """From now on what `app` is sent comes here."""
         bolt = cast("Any", app)  # its decorators are typed by what they do not know
         bolt.action(presses.ACTIONS)(self._pressed)
-        bolt.view(presses.MODAL)(self._submitted)
+        bolt.action(presses.VIEW)(self._viewed)
+        for callback_id in (modals.REASON, modals.WHOLE):
+            bolt.view(callback_id)(self._submitted)
         bolt.command("/case")(self._commanded)
         bolt.event(_ANYTHING)(_nothing_more)
         bolt.error(_not_taken)
@@ -58,10 +60,28 @@ class Listener:
         if press is None:
             return
         if press.verb in presses.WITH_REASON:
-            view = presses.modal(press, presses.statement_of(body))
-            await self._web.change("views.open", press.address, trigger_id=body["trigger_id"], view=view)
+            await self._open(press, body, modals.reason(press, presses.statement_of(body)))
             return
         await self._decide(press)
+
+    async def _viewed(self, ack: AsyncAck, body: Body) -> None:
+        await ack()
+        press = presses.pressed(body, self._us)
+        if press is None:
+            return
+        card = await self._receiver.whole(press)
+        if isinstance(card, str):
+            await self._whisper(press.address, press.account.account_id, card)
+        else:
+            await self._open(press, body, modals.whole(press, card))
+
+    async def _open(self, press: Press, body: Body, view: Mapping[str, object]) -> None:
+        """Open a modal, within the three seconds that Slack gives for it."""
+        try:
+            await self._web.change("views.open", press.address, trigger_id=body["trigger_id"], view=view)
+        except ChannelError as error:
+            log.warning("slack.not_opened", extra={"fields": {"address": str(press.address), "error": str(error)}})
+            await self._whisper(press.address, press.account.account_id, "That took too long. Please press again.")
 
     async def _submitted(self, ack: AsyncAck, body: Body) -> None:
         await ack()

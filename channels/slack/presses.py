@@ -1,7 +1,7 @@
 """Presses on a card's buttons, and what is written into the modal that two of them open.
 
-A button's value is `gate:ID:VERB:DIGEST8`. Deny and Revise open a modal, which carries all that a press is in its
-`private_metadata`; what is submitted is then one press with a reason.
+A button's value is `gate:ID:VERB:DIGEST8`. Some open a modal (`modals`), which carries all that a press is in its
+`private_metadata`; what is submitted is then one press, perhaps with a reason.
 https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
 """
 
@@ -14,14 +14,13 @@ from typing import cast
 
 from channels.address import Account
 from channels.messages import Press
-from channels.slack import places
+from channels.slack import modals, places
 from channels.slack.events import Us
 
 ACTIONS = re.compile(r"gate_(approve|deny|revise|happened|not_happened|rerun)")
-MODAL = "gate_reason"
+VIEW = "gate_view"
 WITH_REASON = ("deny", "revise")
 _VALUE = re.compile(r"gate:([1-9][0-9]{0,17}):([a-z_]{1,20}):([0-9a-f]{8})")
-_REASON = 2_000
 
 Payload = Mapping[str, object]
 
@@ -42,36 +41,11 @@ def pressed(body: Payload, us: Us) -> Press | None:
     )  # fmt: skip
 
 
-def modal(press: Press, statement: str) -> dict[str, object]:
-    """The view that asks for the reason of a denial, or for what to do instead."""
-    revises = press.verb == "revise"
-    return {
-        "type": "modal",
-        "callback_id": MODAL,
-        "title": {"type": "plain_text", "text": "Revise" if revises else "Deny"},
-        "submit": {"type": "plain_text", "text": "Revise" if revises else "Deny"},
-        "close": {"type": "plain_text", "text": "Cancel"},
-        "private_metadata": press.model_dump_json(exclude={"account", "reason"}),
-        "blocks": [
-            {"type": "section", "text": {"type": "plain_text", "text": statement[:2_900] or "?", "emoji": False}},
-            {
-                "type": "input",
-                "block_id": "reason",
-                "optional": not revises,
-                "label": {"type": "plain_text", "text": "What should happen instead?" if revises else "Why not?"},
-                "element": {
-                    "type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": _REASON,
-                },
-            },
-        ],
-    }  # fmt: skip
-
-
 def submitted(body: Payload, us: Us) -> Press | None:
     """The press that a submitted modal is."""
     account = account_of(body, us)
     view = _part(body, "view")
-    if account is None or view.get("callback_id") != MODAL:
+    if account is None or view.get("callback_id") not in (modals.REASON, modals.WHOLE):
         return None
     held = cast("dict[str, object]", json.loads(str(view.get("private_metadata", "{}"))))
     written = _part(_part(_part(_part(view, "state"), "values"), "reason"), "text").get("value")

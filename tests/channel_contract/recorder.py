@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from channels.messages import Command, Gone, Inbound, Press
+from channels.messages import Card, Command, Gone, Inbound, Press
 
 
 class Recorder:
@@ -30,6 +30,10 @@ class Recorder:
     async def press(self, press: Press) -> str:
         self.presses.append(press)
         return "Approved by you."
+
+    async def whole(self, press: Press) -> Card | str:
+        self.presses.append(press)
+        return "There is no more to see."
 
     async def command(self, command: Command) -> str:
         async with self._changed:

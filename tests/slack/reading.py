@@ -13,6 +13,11 @@ def read(message: Message) -> str:
     return "\n".join(line for block in message.blocks for line in _lines(block)) or message.text
 
 
+def texts(blocks: list[Json]) -> list[str]:
+    """The same of the blocks of a view, piece by piece."""
+    return [line for block in blocks for line in _lines(block)]
+
+
 def buttons(message: Message) -> list[str]:
     """The action_ids that a message offers."""
     actions = [block for block in message.blocks if block["type"] == "actions"]
@@ -23,7 +28,7 @@ def _lines(block: Json) -> Iterator[str]:
     match block["type"]:
         case "markdown":
             yield str(block["text"])
-        case "header":
+        case "header" | "section":
             yield str(block["text"]["text"])
         case "context":
             yield from (str(element["text"]) for element in block["elements"])
