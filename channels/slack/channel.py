@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
@@ -18,6 +19,7 @@ from channels.slack.events import Us
 from channels.slack.failures import translated
 from channels.slack.listener import Listener
 from channels.slack.outgoing import Outgoing
+from channels.slack.pace import Pace
 from channels.slack.web import Web
 
 log = logging.getLogger("casebound.slack")
@@ -52,8 +54,11 @@ class _Running:
 class SlackChannel:
     """The adapter, in Socket Mode."""
 
-    def __init__(self, login: SlackLogin) -> None:
-        self._login = login
+    def __init__(
+        self, login: SlackLogin, now: Callable[[], float] = time.monotonic, *, look_every_s: float = 5.0
+    ) -> None:
+        """`now` in seconds: what the pace of posts is kept by. The connection is looked after every `look_every_s`."""
+        self._login, self._pace, self._look_every_s = login, Pace(now), look_every_s
         self._now: _Running | None = None
 
     @property
@@ -75,12 +80,14 @@ class SlackChannel:
         us = await self._who_we_are(web)
         # the socket's own client tries a token that is refused for ever, and says so to nobody
         await Web(self._login.app_token, self._login.api_url).change("apps.connections.open")
-        out = Outgoing(web, us.bot)
+        out = Outgoing(web, us.bot, self._pace)
         listener = Listener(web, out, us, receiver)
         # not as a middleware: Bolt asks who it is before those, and acknowledges what it cannot ask for
         app = AsyncApp(client=web.client, logger=log, before_authorize=listener.store_first)
         listener.listen(app)
-        socket = AsyncSocketModeHandler(app, self._login.app_token, logger=log, web_client=web.client)
+        socket = AsyncSocketModeHandler(
+            app, self._login.app_token, logger=log, web_client=web.client, ping_interval=self._look_every_s
+        )
         try:
             with translated(web.home):
                 await socket.connect_async()

@@ -6,15 +6,17 @@ https://docs.slack.dev/messaging/message-metadata
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import cast
 
 from channels.address import Address
-from channels.errors import CannotTell
+from channels.errors import CannotTell, RetryLater
 from channels.messages import Content, Outbound
 from channels.slack.blocks import literally, rendered
 from channels.slack.failures import MessageMissing
+from channels.slack.pace import Pace
 from channels.slack.web import Payload, Web
 
 EVENT_TYPE = "casebound_outbound"
@@ -26,19 +28,25 @@ _LOOKED_THROUGH = 5
 class Outgoing:
     """What goes to Slack. Calls for one address come one after another."""
 
-    def __init__(self, web: Web, bot: str) -> None:
+    def __init__(self, web: Web, bot: str, pace: Pace) -> None:
         """`bot` is the bot's id, by which its messages are known."""
-        self._web, self._bot = web, bot
+        self._web, self._bot, self._pace = web, bot, pace
 
     async def send(self, outbound: Outbound) -> str:
         """Post it into its thread; the timestamp that names it."""
+        at = outbound.address
+        if (wait_s := self._pace.wait_s(at.room, at.thread)) > 0:
+            raise RetryLater(math.ceil(wait_s * 1_000), "one message a second in each room")
         said = rendered(outbound.content, possible_duplicate=outbound.possible_duplicate)
-        answer = await self._web.post(
-            "chat.postMessage", outbound.address, channel=outbound.address.room,
-            thread_ts=outbound.address.thread or None, text=said.text, blocks=said.blocks,
-            metadata={"event_type": EVENT_TYPE, "event_payload": {"nonce": outbound.nonce}},
-            unfurl_links=False, unfurl_media=False,
-        )  # fmt: skip
+        try:
+            answer = await self._web.post(
+                "chat.postMessage", at, channel=at.room, thread_ts=at.thread or None, text=said.text,
+                blocks=said.blocks, metadata={"event_type": EVENT_TYPE, "event_payload": {"nonce": outbound.nonce}},
+                unfurl_links=False, unfurl_media=False,
+            )  # fmt: skip
+        except RetryLater as error:
+            self._pace.hold(at.room, error.after_ms / 1_000)
+            raise
         return str(answer["ts"])
 
     async def edit(self, address: Address, ts: str, content: Content) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from itertools import count
 from typing import cast
 
 from channels.card import Verb
@@ -13,6 +14,11 @@ from channels.slack.channel import SlackChannel, SlackLogin
 from tests.channel_contract.recorder import Recorder
 from tests.slack.reading import buttons, read
 from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SlackServer
+
+
+def unhurried() -> Callable[[], float]:
+    """A clock on which so much time has passed whenever it is looked at that no post is too early."""
+    return count(step=10.0).__next__
 
 
 class SlackRig:
@@ -26,7 +32,7 @@ class SlackRig:
     def __init__(self, slack: SlackServer) -> None:
         self.slack = slack
         self.receiver = Recorder()
-        self.channel = SlackChannel(SlackLogin(BOT_TOKEN, APP_TOKEN, [slack.team], slack.api_url))
+        self.channel = SlackChannel(SlackLogin(BOT_TOKEN, APP_TOKEN, [slack.team], slack.api_url), unhurried())
         self.kim = slack.member("kim")
         self.root = self.kim.writes(None, "hello")
         self.address = Address.parse(f"slack:{slack.team}/{self.root.room.id}/{self.root.ts}")

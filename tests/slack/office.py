@@ -18,6 +18,8 @@ from casestore.models import Case, Gate
 from casestore.scope import System
 from casestore.states import Role
 from casestore.tx import Tx
+from channels.slack.channel import SlackChannel, SlackLogin
+from tests.channel_contract.slack_rig import unhurried
 from tests.loop.effects import Effects, tools_of
 from tests.loop.rig import ManualClock
 from tests.loop.scripted import Line, ScriptedModel
@@ -45,17 +47,23 @@ class Office:
             slack=Slack.model_validate({**SECRET_TOKENS, "teams": [slack.team], "api_url": slack.api_url}),
         )  # fmt: skip
         self._stack = AsyncExitStack()
+        self.paced: Callable[[], float] | None = None
         self.service: Service
 
     async def open(self) -> None:
         """Start the service."""
         self.service = await self._stack.enter_async_context(
             app.running(
-                self.settings, name="test", channels=app.configured(self.settings), clock=self.clock,
+                self.settings, name="test", channels={"slack": self.channel()}, clock=self.clock,
                 model=self.model, tools=list(tools_of(self.effects).values()),
             )
         )  # fmt: skip
         await self.service.store.write(self._known)
+
+    def channel(self) -> SlackChannel:
+        """Slack's, as `app.configured` makes it, but that no post is ever too early unless `paced` says so."""
+        login = SlackLogin(BOT_TOKEN, APP_TOKEN, self.settings.slack.teams, self.slack.api_url)
+        return SlackChannel(login, self.paced or unhurried(), look_every_s=0.5)
 
     async def close(self) -> None:
         """Stop it."""

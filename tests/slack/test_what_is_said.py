@@ -35,6 +35,10 @@ async def test_where_slack_is_not_sure_itself_we_look_before_we_repeat(office: O
 
 
 async def test_429_is_waited_for_as_long_as_slack_says(office: Office) -> None:
+    await office.close()
+    office.paced = lambda: office.clock.ms / 1_000
+    await office.open()
+    await office.slack.connected()
     office.slack.fail_next("chat.postMessage", retry_after=30)
     office.answers(says("Patience."))
     asked = await office.asks()
