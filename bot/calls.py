@@ -277,6 +277,7 @@ class _Worker:
             roles=tuple(Role) if kind is GateKind.CONSENT else rules.roles, four_eyes=rules.four_eyes,
             on_expiry=OnExpiry(rules.on_expiry),
             expires_at=self.now + ttl, reminders=[self.now + int(ttl * part) for part in rules.reminders],
+            also_at=() if kind is GateKind.CONSENT else self.desk.settings.approval_rooms(),
         )  # fmt: skip
 
     def _refuse(self, step: Step, result: CallResult) -> None:

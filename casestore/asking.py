@@ -21,6 +21,8 @@ class Policy:
     on_expiry: OnExpiry
     expires_at: int
     reminders: Sequence[int] = ()
+    also_at: Sequence[str] = ()
+    """Addresses where it is asked too, beside the threads of its case: a room of those who approve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,11 @@ def ask(tx: Tx, now: int, lease: Lease, turn_id: TurnId, question: Question) -> 
     cases.wait(tx, now, case.id, WaitingOn.REQUESTER if consent else WaitingOn.APPROVAL)
     meta = {"gate": gate_id, "kind": question.kind, "tool": step.tool, "step": step.id, "expires_at": policy.expires_at}
     trail.append(tx, case.id, now, "gate.asked", "engine", meta, {"statement": question.statement})
-    _put_cards(tx, now, case.id, GateId(gate_id))
+    _put_cards(tx, now, case.id, GateId(gate_id), policy.also_at)
     return gates.by_id(tx, GateId(gate_id))
 
 
-def _put_cards(tx: Tx, now: int, case_id: CaseId, gate_id: GateId) -> None:
-    addresses = tx.column("SELECT address FROM bindings WHERE case_id = :id AND state = 'live' ORDER BY id", id=case_id)
-    for address in addresses:
-        outbox.put(tx, now, case_id, str(address), OutboxKind.CARD, gate_id=gate_id)
+def _put_cards(tx: Tx, now: int, case_id: CaseId, gate_id: GateId, also_at: Sequence[str]) -> None:
+    found = tx.column("SELECT address FROM bindings WHERE case_id = :id AND state = 'live' ORDER BY id", id=case_id)
+    for address in dict.fromkeys([*map(str, found), *also_at]):
+        outbox.put(tx, now, case_id, address, OutboxKind.CARD, gate_id=gate_id)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 
 from bot.durations import Duration, duration, duration_text
 from bot.errors import SettingsError
-from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, TenantName, ZoneName, secret
+from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, RoomId, TenantName, ZoneName, secret
 from casestore.states import OnExpiry, Role, Tier
 
 LEASE_MARGIN_MS = 30_000
@@ -137,6 +137,7 @@ class Slack(Section):
     app_token: SecretStr | None = None
     teams: tuple[str, ...] = ()
     api_url: ApiUrl = "https://slack.com/api/"
+    approvals_room: RoomId | None = None
 
     _bot_token_is_one = field_validator("bot_token")(secret("xoxb-"))
     _app_token_is_one = field_validator("app_token")(secret("xapp-"))
@@ -146,6 +147,8 @@ class Slack(Section):
         if (self.bot_token is None) != (self.app_token is None):
             missing = "app_token" if self.app_token is None else "bot_token"
             raise SettingsError(f"slack.{missing} is missing: Slack needs both tokens, or none to be left out")
+        if self.approvals_room is not None and not self.teams:
+            raise SettingsError("slack.approvals_room is in a workspace: list that one first in slack.teams")
         return self
 
 
@@ -211,6 +214,11 @@ class Settings(Section):
                 f"{duration_text(longest_step_ms)} and a lease has to outlive it by 30s: set leases.ttl to more than "
                 f"{duration_text(least)}, or lower model.timeout and the timeouts of tools"
             )
+
+    def approval_rooms(self) -> tuple[str, ...]:
+        """The addresses where gates are asked beside the threads of their cases."""
+        slack = self.slack
+        return () if slack.approvals_room is None else (f"slack:{slack.teams[0]}/{slack.approvals_room}",)
 
     def secrets(self) -> tuple[str, ...]:
         """The value of every secret that is set: what no log line may show."""

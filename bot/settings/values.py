@@ -79,6 +79,16 @@ ApiUrl = Annotated[str, AfterValidator(_base)]
 """Where a platform's API is; it ends in a slash."""
 
 
+def _room(room_id: str) -> str:
+    if not re.fullmatch(r"[A-Z][A-Z0-9]{2,30}", room_id):
+        raise ValueError("has to be a room's id, such as C0123ABCD, not its name")
+    return room_id
+
+
+RoomId = Annotated[str, AfterValidator(_room)]
+"""A room by the id that its platform gave it: names change hands (R20)."""
+
+
 def secret(beginning: str = "") -> Callable[[SecretStr | None], SecretStr | None]:
     """Refuse an empty secret, which would let everybody in or nobody (R24), and one that is plainly another one."""
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
-from channels.address import Account
+from channels.address import Account, Address
 from channels.messages import Press
 from channels.slack import modals, places
 from channels.slack.events import Us
@@ -34,7 +34,9 @@ def pressed(body: Payload, us: Us) -> Press | None:
     if account is None or value is None or not (isinstance(room, str) and isinstance(ts, str)):
         return None
     begins = container.get("thread_ts") or _part(body, "message").get("thread_ts")
-    address = places.thread(us.team, room, str(begins or ts))
+    # a card that stands in no thread was posted to the room itself
+    where = "" if begins in (None, ts) else str(begins)
+    address = Address(channel=places.NAME, space=us.team, room=room, thread=where)
     return Press.model_validate(
         {"address": address, "platform_id": ts, "account": account, "gate_id": int(value[1]), "verb": value[2],
          "digest8": value[3]}

@@ -113,6 +113,7 @@ async def test_a_revoked_token_makes_health_red_loses_nothing_and_storms_nowhere
     await office.slack.revoke()
     await office.kim.presses(card, "gate_approve")
     await office.until_so(lambda: refused(office))
+    await office.until_so(lambda: at_rest(office))
     calls_so_far = len(office.slack.calls())
     for _ in range(20):
         office.service.delivery.wake()
@@ -124,6 +125,10 @@ async def test_a_revoked_token_makes_health_red_loses_nothing_and_storms_nowhere
     await office.shows(asked, "It is back.")
     assert office.effects.made == ["restart shop"]
     assert buttons(card) == []
+
+
+async def at_rest(office: Office) -> bool:
+    return bool(office.effects.made) and office.service.engine.working == 0
 
 
 async def refused(office: Office) -> bool:
