@@ -11,9 +11,9 @@ from casestore import bindings, cases, gates, leases, messages, principals
 from casestore.cases import Opening
 from casestore.messages import Said, text_body
 from casestore.models import Case, CaseId, Message, Principal
-from casestore.states import CaseState, LeaseKind, Origin, Provenance, Role
+from casestore.states import CaseState, Direction, LeaseKind, Origin, Provenance, Role
 from casestore.tx import Tx
-from channels.messages import Account, Inbound
+from channels.messages import Account, Changed, Inbound
 from channels.text import storable
 
 _TITLE = 80
@@ -53,6 +53,17 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
     message = store(tx, now, case, who, inbound.text, inbound=inbound)
     _after(tx, now, case, who, settings, zone, addressed=inbound.addressed)
     return Received(case.id, message, duplicate=False)
+
+
+def change(tx: Tx, now: int, changed: Changed) -> None:
+    """Somebody has edited or deleted a message; of one we do not hold there is nothing to change."""
+    message = messages.seen(tx, str(changed.address), changed.platform_id)
+    if message is None or message.direction is not Direction.IN:
+        return
+    if changed.text is None:
+        messages.delete(tx, now, message)
+    elif changed.text != message.text:
+        messages.edit(tx, now, message, text_body(changed.text))
 
 
 def open_by(tx: Tx, now: int, who: Principal, origin: Origin, text: str, *, title: str | None = None) -> Case:

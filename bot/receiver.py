@@ -19,7 +19,7 @@ from casestore.errors import NotFound, StoreUnavailable
 from casestore.models import CaseId, Gate
 from casestore.states import Verb
 from casestore.tx import Tx
-from channels.messages import Card, Command, Gone, Inbound, Press
+from channels.messages import Card, Changed, Command, Gone, Inbound, Press
 
 if TYPE_CHECKING:
     from bot.standby import Standby  # which needs the model layer; a command that only speaks does not
@@ -69,6 +69,10 @@ class Receiver:
                 if not duplicate:
                     self._wake(case_id)
                     self._delivery.wake()
+
+    async def changed(self, changed: Changed) -> None:
+        """Note an edit or a deletion; raises `StoreUnavailable` where it cannot be stored, so that it comes again."""
+        await self._store.write(intake.change, self._clock.now(), changed)
 
     async def press(self, press: Press) -> str:
         """Decide a gate by a button; the sentence is for the one who pressed."""

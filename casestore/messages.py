@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from casestore import trail
 from casestore.canonical import encode
 from casestore.models import CaseId, Message, MessageId, PrincipalId, TurnId
 from casestore.scope import IN_SCOPE, Scope, parameters
@@ -53,6 +54,25 @@ def unread(tx: Tx, case_id: CaseId) -> list[Message]:
         "SELECT * FROM messages WHERE case_id = :case_id AND direction = 'in' AND turn_id IS NULL ORDER BY seq",
         case_id=case_id,
     )
+
+
+def edit(tx: Tx, now: int, message: Message, body: Sequence[Mapping[str, object]]) -> None:
+    """Its author says it otherwise. What has been read was read as it was; the transcript keeps that (R17)."""
+    tx.run(
+        "UPDATE messages SET body = :body, edited_at = :now WHERE id = :id AND deleted_at IS NULL",
+        id=message.id, body=encode(list(body)), now=now,
+    )  # fmt: skip
+    trail.append(tx, message.case_id, now, "message.edited", "channel", {"message": message.seq})
+
+
+def delete(tx: Tx, now: int, message: Message) -> None:
+    """Its author takes it away: its words go, that there was something stays."""
+    deleted = tx.run(
+        "UPDATE messages SET body = :body, deleted_at = :now WHERE id = :id AND deleted_at IS NULL",
+        id=message.id, body=encode(text_body("(deleted by its author)")), now=now,
+    )  # fmt: skip
+    if deleted:
+        trail.append(tx, message.case_id, now, "message.deleted", "channel", {"message": message.seq})
 
 
 def mark_read(

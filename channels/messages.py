@@ -1,6 +1,6 @@
 """What passes between a channel and the rest of the program.
 
-Inwards: `Inbound`, `Press`, `Command`, `Gone`. Outwards: `Outbound`, whose content is a `Text` or a `Card`.
+Inwards: `Inbound`, `Changed`, `Press`, `Command`, `Gone`. Outwards: `Outbound`, whose content is a `Text` or a `Card`.
 All are frozen and refuse unknown fields. Times are integer milliseconds UTC. Text that comes in makes itself
 storable; text that goes out is inert.
 """
@@ -21,6 +21,7 @@ __all__ = [
     "Address",
     "Argument",
     "Card",
+    "Changed",
     "Command",
     "Content",
     "Gone",
@@ -46,6 +47,14 @@ class Inbound(BaseModel, frozen=True, extra="forbid"):
     text: Storable
     addressed: bool
     at: NonNegativeInt
+
+
+class Changed(BaseModel, frozen=True, extra="forbid"):
+    """A person has changed the message `platform_id` of theirs; `text` None: it is deleted."""
+
+    address: Address
+    platform_id: PlatformId
+    text: Storable | None
 
 
 class Press(BaseModel, frozen=True, extra="forbid"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from channels.messages import Address, Card, Command, Content, Gone, Inbound, Outbound, Press
+from channels.messages import Address, Card, Changed, Command, Content, Gone, Inbound, Outbound, Press
 
 
 class Receiver(Protocol):
@@ -18,6 +18,10 @@ class Receiver(Protocol):
 
     async def inbound(self, inbound: Inbound) -> None:
         """Store it. Returns when it is stored; raising means that it is not: do not acknowledge it (R29)."""
+        ...
+
+    async def changed(self, changed: Changed) -> None:
+        """Note that somebody has edited or deleted a message. Returns when that is stored; raises as `inbound` does."""
         ...
 
     async def press(self, press: Press) -> str:

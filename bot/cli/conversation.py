@@ -21,7 +21,7 @@ from casestore.errors import StoreUnavailable
 from casestore.models import Case, CaseId
 from casestore.states import LeaseKind, OutboxState, TurnState
 from casestore.tx import Tx
-from channels.messages import Address, Card, Command, Gone, Inbound, Press
+from channels.messages import Address, Card, Changed, Command, Gone, Inbound, Press
 from channels.port import Channel
 
 if TYPE_CHECKING:
@@ -108,6 +108,10 @@ class Conversation:
         """Store a line; after `/quit` nothing is said any more."""
         if not self._quit.is_set():
             await self._receiver.inbound(inbound)
+
+    async def changed(self, changed: Changed) -> None:
+        """In a terminal nothing that was said can be taken back; whatever claims to be that is judged alike."""
+        await self._receiver.changed(changed)
 
     async def press(self, press: Press) -> str:
         """A terminal has nothing to press; whatever claims to be a press is judged like any other."""

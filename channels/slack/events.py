@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from channels.address import Account, Address
-from channels.messages import Gone, Inbound
+from channels.messages import Changed, Gone, Inbound
 from channels.slack import places
 
 _SAID = frozenset({None, "file_share", "thread_broadcast"})
@@ -49,10 +50,26 @@ def inbound(event: Mapping[str, object], us: Us) -> Inbound | None:
         address=places.thread(us.team, room, _text(event, "thread_ts") or ts),
         account=Account(channel=places.NAME, space=space, account_id=user),
         platform_id=ts,
-        text=spoken(text, us.user),
+        text="\n".join(filter(None, (spoken(text, us.user), *_files(event)))),
         addressed=places.is_direct(room) or f"<@{us.user}>" in text or f"<@{us.user}|" in text,
         at=places.millis(ts),
     )
+
+
+def changed(event: Mapping[str, object], us: Us) -> Changed | None:
+    """An edit or a deletion by a person. A preview that Slack adds to a link is neither: the words are the same."""
+    room, subtype = _text(event, "channel"), event.get("subtype")
+    now, before = _part(event, "message"), _part(event, "previous_message")
+    if event.get("type") != "message" or subtype not in ("message_changed", "message_deleted") or not room:
+        return None
+    if before.get("bot_id") is not None or _text(before, "user") == us.user:
+        return None
+    ts = _text(event, "deleted_ts") or _text(now, "ts")
+    deleted = subtype == "message_deleted" or now.get("subtype") == "tombstone"
+    if not ts or (not deleted and now.get("text") == before.get("text")):
+        return None
+    address = places.thread(us.team, room, _text(before, "thread_ts") or _text(now, "thread_ts") or ts)
+    return Changed(address=address, platform_id=ts, text=None if deleted else spoken(_text(now, "text"), us.user))
 
 
 def gone(event: Mapping[str, object], us: Us) -> Gone | None:
@@ -70,6 +87,18 @@ def spoken(text: str, bot: str) -> str:
     return html.unescape(_TOKEN.sub(_spelled, stripped)) if "&" in text or "<" in text else stripped
 
 
+def _files(event: Mapping[str, object]) -> Iterator[str]:
+    """What was attached, as words: its name, type and size. A file that is gone or hidden says only that."""
+    found = event.get("files")
+    for file in cast("list[Mapping[str, object]]", found) if isinstance(found, list) else []:
+        if file.get("mode") in ("tombstone", "hidden_by_limit"):
+            yield "(a file that is not there any more)"
+        else:
+            size = file.get("size")
+            many = f", {size:,} bytes" if isinstance(size, int) else ""
+            yield f"(file: {file.get('name') or 'without a name'}, {file.get('mimetype') or 'of no type'}{many})"
+
+
 def _spelled(token: re.Match[str]) -> str:
     mark, target, label = token[1] or "", token[2], token[3]
     if mark == "!":  # <!here>, <!subteam^S1|@team>, <!date^…|fallback>
@@ -79,6 +108,11 @@ def _spelled(token: re.Match[str]) -> str:
     if label and label not in (target, target.removeprefix("mailto:"), target.removeprefix("http://")):
         return f"{label} ({target})"
     return target.removeprefix("mailto:")
+
+
+def _part(event: Mapping[str, object], key: str) -> Mapping[str, object]:
+    found = event.get(key)
+    return cast("Mapping[str, object]", found) if isinstance(found, dict) else {}
 
 
 def _text(event: Mapping[str, object], key: str) -> str:

@@ -51,6 +51,8 @@ class Listener:
     async def _store(self, event: Mapping[str, object]) -> None:
         if (said := events.inbound(event, self._us)) is not None:
             await self._receiver.inbound(said)
+        elif (changed := events.changed(event, self._us)) is not None:
+            await self._receiver.changed(changed)
         elif (gone := events.gone(event, self._us)) is not None:
             await self._receiver.gone(gone)
 

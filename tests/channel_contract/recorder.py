@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from channels.messages import Card, Command, Gone, Inbound, Press
+from channels.messages import Card, Changed, Command, Gone, Inbound, Press
 
 
 class Recorder:
@@ -13,6 +13,7 @@ class Recorder:
     def __init__(self) -> None:
         self.stored: list[Inbound] = []
         self.tried: list[Inbound] = []
+        self.changes: list[Changed] = []
         self.presses: list[Press] = []
         self.commands: list[Command] = []
         self.lost: list[Gone] = []
@@ -26,6 +27,9 @@ class Recorder:
         if self.refusing:
             raise OSError("the disk is full, says /secret/path")
         self.stored.append(inbound)
+
+    async def changed(self, changed: Changed) -> None:
+        self.changes.append(changed)
 
     async def press(self, press: Press) -> str:
         self.presses.append(press)

@@ -162,3 +162,38 @@ async def test_each_direct_message_begins_a_thread_of_its_own(office: Office) ->
     await office.shows(second.message, "Second.")
     titles = [case.title for case in await office.service.store.read(cases.listing, System())]
     assert sorted(titles) == ["another thing", "one thing"]
+
+
+async def test_an_edit_and_a_deletion_reach_what_we_hold_and_start_nothing(office: Office) -> None:
+    office.answers(says("Hello."))
+    asked = await office.asks("hi, my password is hunter2")
+    await office.shows(asked, "Hello.")
+    second = await office.ann.says(office.ops, "and delete this", thread=asked)
+    office.answers(says("Why?"))
+    await office.shows(asked, "Why?")
+    edits = await office.ann.edits(asked, f"<@{office.slack.bot.id}> hi")
+    deletions = await office.ann.deletes(second)
+    await office.slack.acked(*edits, *deletions)
+    assert await stored(office) == ["hi", "(deleted by its author)"]
+    assert len(office.model.sent) == 2
+
+
+async def test_what_is_changed_before_it_is_read_is_read_as_it_is_then(office: Office) -> None:
+    held = Held()
+    office.answers(Waits(held, says("First.")), says("Second."))
+    asked = await office.asks("one")
+    await held.reached.wait()
+    second = await office.ann.says(office.ops, "tow", thread=asked)
+    await office.slack.acked(*second.deliveries, *await office.ann.edits(second, "two"))
+    held.release.set()
+    await office.shows(asked, "Second.")
+    assert "two" in str(office.model.sent[-1])
+    assert "tow" not in str(office.model.sent[-1])
+
+
+async def test_a_file_is_told_of_by_name_type_and_size(office: Office) -> None:
+    office.answers(says("I see it."))
+    file = office.ann.shares("trace.log", b"x" * 1_234, "text/plain")
+    said = await office.ann.says(None, "look", files=[file])
+    await office.shows(said.message, "I see it.")
+    assert await stored(office) == ["look\n(file: trace.log, text/plain, 1,234 bytes)"]
