@@ -148,7 +148,7 @@ def _assemble(
     standby = Standby(store, desk, assistant, channels, spool, zone)
     conductor = Conductor(store, desk, assistant, spool)
     engine = Engine(store, desk, conductor, standby)
-    delivery = Delivery(store, clock, channels, boot, zone)
+    delivery = Delivery(store, clock, channels, boot, zone, stale_after_ms=settings.delivery.stale_after)
     return Service(
         settings=settings,
         clock=clock,

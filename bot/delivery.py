@@ -56,9 +56,12 @@ class Delivery:
     """Delivers what is due on the channels of this process."""
 
     def __init__(
-        self, store: Store, clock: Clock, channels: Mapping[str, Channel], boot: str, zone: tzinfo | None
-    ) -> None:
+        self, store: Store, clock: Clock, channels: Mapping[str, Channel], boot: str, zone: tzinfo | None,
+        *, stale_after_ms: int | None = None,
+    ) -> None:  # fmt: skip
+        """`stale_after_ms`: a message that has waited so long is told of, not said; None says it whenever it can."""
         self._store, self._clock, self._channels, self._boot, self._zone = store, clock, channels, boot, zone
+        self._stale_after_ms = stale_after_ms
         self._names = tuple(channels)
         self._woken = asyncio.Event()
         self._tasks: dict[asyncio.Task[None], str] = {}
@@ -150,8 +153,12 @@ class Delivery:
 
     async def _deliver(self, row: OutboxRow) -> None:
         """One row, to its end: however that is, it is marked, or it would stand before those behind it for ever."""
+        now, after_ms = self._clock.now(), self._stale_after_ms
         try:
-            await self._attempt(row)
+            if after_ms is not None and row.kind is OutboxKind.MESSAGE and row.put_at <= now - after_ms:
+                await self._record(row, posting.pass_over, now, row, now - after_ms, self._zone)
+            else:
+                await self._attempt(row)
         except Exception as error:  # what became of it could not be recorded, not even that it is given up
             log.exception("delivery.raised", extra={"fields": {"outbox": row.id, "channel": row.channel}})
             why = type(error).__name__

@@ -3,12 +3,14 @@
 from datetime import tzinfo
 
 from bot import card
-from casestore import bindings, gates, outbox
-from casestore.models import OutboxRow
+from bot.when import at_text
+from casestore import bindings, cases, gates, outbox
+from casestore.models import CaseId, OutboxRow
 from casestore.states import OutboxKind
 from casestore.tx import Tx
 from channels.address import Address
 from channels.messages import Content, Text
+from channels.text import pieces, style_for
 
 
 def lose(tx: Tx, now: int, address: Address, reason: str) -> None:
@@ -30,6 +32,23 @@ def undeliverable(tx: Tx, now: int, row: OutboxRow, error: str) -> None:
     outbox.give_up(tx, now, row, error)
     if row.kind is OutboxKind.EDIT and row.target is not None:
         outbox.forget_cards(tx, row.address, row.target)
+
+
+def pass_over(tx: Tx, now: int, row: OutboxRow, cutoff: int, zone: tzinfo | None) -> None:
+    """What could not be said for too long is not poured into the room any more: one line says where to read it."""
+    old: dict[CaseId, list[OutboxRow]] = {}
+    for one in outbox.messages_due_since(tx, row.address, cutoff):
+        outbox.give_up(tx, now, one, "not said: it had waited too long")
+        old.setdefault(one.case_id, []).append(one)
+    for case_id, rows in old.items():
+        label = cases.by_id(tx, case_id).label
+        many = "One message" if len(rows) == 1 else f"{len(rows)} messages"
+        text = (
+            f"{many} about {label} could not be posted here since {at_text(rows[0].put_at, zone, now)}, and would come "
+            f"too late now. Read them on the case: casebound case show {label}"
+        )
+        for piece in pieces(style_for(row.channel), text):
+            outbox.put(tx, now, case_id, row.address, OutboxKind.MESSAGE, body=piece)
 
 
 def content(tx: Tx, now: int, row: OutboxRow, zone: tzinfo | None) -> tuple[Content | None, str | None]:

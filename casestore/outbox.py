@@ -173,6 +173,16 @@ def give_up(tx: Tx, now: int, row: OutboxRow, error: str) -> None:
         trail.append(tx, row.case_id, now, "outbox.dead", "delivery", meta)
 
 
+def messages_due_since(tx: Tx, address: str, cutoff: int) -> list[OutboxRow]:
+    """Messages for an address that were put in at or before `cutoff` and not said yet, in order."""
+    return tx.all(
+        OutboxRow,
+        f"""SELECT * FROM outbox WHERE address = :address AND {PENDING} AND kind = 'message' AND put_at <= :cutoff
+            ORDER BY id""",
+        address=address, cutoff=cutoff,
+    )  # fmt: skip
+
+
 def hold_back(tx: Tx, case_id: CaseId) -> int:
     """A person has the case: what the assistant was about to say is held (R12); how many."""
     return tx.run(

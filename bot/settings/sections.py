@@ -152,6 +152,12 @@ class Slack(Section):
         return self
 
 
+class Delivered(Section):
+    """`[delivery]`: what is said on the channels."""
+
+    stale_after: Duration = duration("48h")
+
+
 class Cases(Section):
     """`[cases]`: their end."""
 
@@ -191,6 +197,7 @@ class Settings(Section):
     access: Access = Access()
     alerts: Alerts = Alerts()
     api: Api = Api()
+    delivery: Delivered = Delivered()
     slack: Slack = Slack()
     cases: Cases = Cases()
     host: Host = Host()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from casestore import bindings
+from bot import speech
+from casestore import bindings, outbox
 from tests.loop.scripted import calls, says
 from tests.slack.office import Office
 from tests.slack.reading import buttons, read
@@ -49,6 +50,25 @@ async def test_429_is_waited_for_as_long_as_slack_says(office: Office) -> None:
     office.clock.ms += 1
     office.service.delivery.wake()
     await office.shows(asked, "Patience.")
+
+
+async def test_what_waited_for_days_is_told_of_in_one_line_and_not_poured_into_the_room(office: Office) -> None:
+    office.answers(says("Hello."))
+    asked = await office.asks("hi")
+    await office.shows(asked, "Hello.")
+    office.slack.fail_next("chat.postMessage", status=503, times=None)
+    case = await office.only_case()
+    for number in range(30):
+        await office.service.store.write(speech.say, office.clock.now(), case.id, f"line {number}")
+    await office.restart()
+    office.clock.ms += 49 * 3_600_000
+    await office.service.store.write(speech.say, office.clock.now(), case.id, "and this is new")
+    office.slack.heal("chat.postMessage")
+    office.service.delivery.wake()
+    await office.shows(asked, "and this is new")
+    await office.shows(asked, "30 messages about C-1001 could not be posted here since")
+    assert len(office.slack.posts(asked)) == 3
+    assert (await office.service.store.read(outbox.counts))["dead"] == 30
 
 
 async def is_put_off(office: Office, by_ms: int) -> bool:
