@@ -13,7 +13,7 @@ from channels.address import Address
 from channels.errors import ChannelError
 from channels.messages import Command, Press
 from channels.port import Receiver
-from channels.slack import events, modals, places, presses
+from channels.slack import events, modals, places, presses, shortcuts
 from channels.slack.events import Us
 from channels.slack.outgoing import Outgoing
 from channels.slack.web import Web
@@ -38,6 +38,7 @@ class Listener:
         bolt.action(presses.VIEW)(self._viewed)
         for callback_id in (modals.REASON, modals.WHOLE):
             bolt.view(callback_id)(self._submitted)
+        bolt.shortcut(shortcuts.OPEN_CASE)(self._opened_on)
         bolt.command("/case")(self._commanded)
         bolt.event(_ANYTHING)(_nothing_more)
         bolt.error(_not_taken)
@@ -90,6 +91,13 @@ class Listener:
         press = presses.submitted(body, self._us)
         if press is not None:
             await self._decide(press)
+
+    async def _opened_on(self, ack: AsyncAck, body: Body) -> None:
+        """Stored before it is acknowledged, like a message; whoever used it sees where that failed."""
+        said = shortcuts.opened_on(body, self._us)
+        if said is not None:
+            await self._receiver.inbound(said)
+        await ack()
 
     async def _decide(self, press: Press) -> None:
         await self._whisper(press.address, press.account.account_id, await self._receiver.press(press))

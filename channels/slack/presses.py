@@ -28,12 +28,12 @@ Payload = Mapping[str, object]
 def pressed(body: Payload, us: Us) -> Press | None:
     """The press that a `block_actions` payload is; None for somebody who does not exist for us, or another's button."""
     account = account_of(body, us)
-    container, action = _part(body, "container"), _first(body, "actions")
+    container, action = part(body, "container"), _first(body, "actions")
     value = _VALUE.fullmatch(str(action.get("value", "")))
     room, ts = container.get("channel_id"), container.get("message_ts")
     if account is None or value is None or not (isinstance(room, str) and isinstance(ts, str)):
         return None
-    begins = container.get("thread_ts") or _part(body, "message").get("thread_ts")
+    begins = container.get("thread_ts") or part(body, "message").get("thread_ts")
     # a card that stands in no thread was posted to the room itself
     where = "" if begins in (None, ts) else str(begins)
     address = Address(channel=places.NAME, space=us.team, room=room, thread=where)
@@ -46,20 +46,20 @@ def pressed(body: Payload, us: Us) -> Press | None:
 def submitted(body: Payload, us: Us) -> Press | None:
     """The press that a submitted modal is."""
     account = account_of(body, us)
-    view = _part(body, "view")
+    view = part(body, "view")
     if account is None or view.get("callback_id") not in (modals.REASON, modals.WHOLE):
         return None
     held = cast("dict[str, object]", json.loads(str(view.get("private_metadata", "{}"))))
-    written = _part(_part(_part(_part(view, "state"), "values"), "reason"), "text").get("value")
+    written = part(part(part(part(view, "state"), "values"), "reason"), "text").get("value")
     reason = written.strip() if isinstance(written, str) else ""
     return Press.model_validate({**held, "account": account, "reason": reason or None})
 
 
 def account_of(body: Payload, us: Us) -> Account | None:
     """Whose account acts; None for one of a workspace that we do not listen to (R20)."""
-    user = _part(body, "user")
+    user = part(body, "user")
     user_id = user.get("id")
-    team = user.get("team_id") or _part(body, "team").get("id")
+    team = user.get("team_id") or part(body, "team").get("id")
     if not (isinstance(user_id, str) and isinstance(team, str)) or team not in us.teams:
         return None
     return Account(channel=places.NAME, space=team, account_id=user_id)
@@ -67,11 +67,12 @@ def account_of(body: Payload, us: Us) -> Account | None:
 
 def statement_of(body: Payload) -> str:
     """The statement on the card that was pressed, for the modal to repeat."""
-    text = _part(body, "message").get("text")
+    text = part(body, "message").get("text")
     return text if isinstance(text, str) else ""
 
 
-def _part(body: Payload, key: str) -> Payload:
+def part(body: Payload, key: str) -> Payload:
+    """An object within a payload; empty where there is none."""
     found = body.get(key)
     return cast("Payload", found) if isinstance(found, dict) else {}
 
