@@ -3,10 +3,11 @@
 import pytest
 
 from bot import intake
-from casestore import cases, messages
+from bot.settings import Access
+from casestore import cases, messages, principals
 from casestore.errors import StoreUnavailable
 from casestore.scope import System
-from casestore.states import Provenance
+from casestore.states import Provenance, Role
 from tests.loop.scripted import Held, Waits, says
 from tests.slack.office import Office
 
@@ -144,14 +145,26 @@ async def test_other_bots_our_own_words_and_previews_of_links_start_nothing(offi
     assert len(office.model.sent) == 1
 
 
-async def test_people_of_a_workspace_that_is_not_listed_do_not_exist(office: Office) -> None:
+async def test_people_of_a_workspace_that_is_not_listed_do_not_exist_even_where_strangers_are_let_in(
+    office: Office,
+) -> None:
+    """R20"""
+    office.settings = office.settings.model_copy(update={"access": Access(unknown="requester")})
+    await office.restart()
+    await office.slack.connected()
     guest = office.slack.member("guest", team="T0OTHER")
     office.ops.members.add(guest.id)
     said = await guest.mentions(office.ops, "help")
     await office.slack.acked(*said.deliveries)
     assert await office.service.store.read(cases.listing, System()) == []
-    assert office.slack.posts() == []
-    assert office.slack.whispers() == []
+    assert office.slack.posts() == office.slack.whispers() == []
+
+    office.answers(says("Hello stranger."))
+    await office.shows(await office.asks("help", by=office.mallory), "Hello stranger.")
+    case = await office.only_case()
+    assert case.requester is not None
+    who = await office.service.store.read(principals.get, case.requester)
+    assert who.role is Role.REQUESTER
 
 
 async def test_each_direct_message_begins_a_thread_of_its_own(office: Office) -> None:
