@@ -75,6 +75,12 @@ class Office:
         await self.close()
         await self.open()
 
+    async def let_strangers_in(self) -> None:
+        """Whoever is in a listed workspace may ask from now on: what then stays out, stays out for another reason."""
+        self.settings = self.settings.model_copy(update={"access": Access(unknown="requester")})
+        await self.restart()
+        await self.slack.connected()
+
     def answers(self, *lines: Line) -> None:
         """What the model says next."""
         self.model.then(*lines)

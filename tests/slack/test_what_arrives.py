@@ -3,11 +3,10 @@
 import pytest
 
 from bot import intake
-from bot.settings import Access
 from casestore import cases, messages, principals
 from casestore.errors import StoreUnavailable
 from casestore.scope import System
-from casestore.states import Provenance, Role
+from casestore.states import Direction, Role
 from tests.loop.scripted import Held, Waits, says
 from tests.slack.office import Office
 
@@ -16,7 +15,7 @@ async def stored(office: Office) -> list[str]:
     """What people said, in the one case there is."""
     case = await office.only_case()
     said = await office.service.store.read(messages.of_case, System(), case.id)
-    return [message.text for message in said if message.provenance is Provenance.REQUESTER]
+    return [message.text for message in said if message.direction is Direction.IN]
 
 
 async def test_one_mention_in_eleven_envelopes_and_two_shapes_is_one_message_and_one_run(office: Office) -> None:
@@ -134,6 +133,7 @@ async def test_what_was_said_while_the_service_was_down_is_read_at_its_start_eac
 
 
 async def test_other_bots_our_own_words_and_previews_of_links_start_nothing(office: Office) -> None:
+    await office.let_strangers_in()
     office.answers(says("https://example.org is down"))
     asked = await office.asks("is https://example.org up?")
     await office.shows(asked, "is down")
@@ -149,9 +149,7 @@ async def test_people_of_a_workspace_that_is_not_listed_do_not_exist_even_where_
     office: Office,
 ) -> None:
     """R20"""
-    office.settings = office.settings.model_copy(update={"access": Access(unknown="requester")})
-    await office.restart()
-    await office.slack.connected()
+    await office.let_strangers_in()
     guest = office.slack.member("guest", team="T0OTHER")
     office.ops.members.add(guest.id)
     said = await guest.mentions(office.ops, "help")
