@@ -153,7 +153,7 @@ async def test_people_of_a_workspace_that_is_not_listed_do_not_exist_even_where_
     guest = office.slack.member("guest", team="T0OTHER")
     office.ops.members.add(guest.id)
     said = await guest.mentions(office.ops, "help")
-    await office.slack.acked(*said.deliveries)
+    await office.slack.acked(*said.deliveries, await guest.uses("open_case", said))
     assert await office.service.store.read(cases.listing, System()) == []
     assert office.slack.posts() == office.slack.whispers() == []
 
