@@ -57,7 +57,11 @@ async def _parked(db: Path, plan: Plan) -> int:
         await installation.store.checkpoint()
     began = CLOCK.now() + _WEEK_MS // 7
     with closing(sqlite3.connect(db)) as conn, conn:
-        conn.execute(f"UPDATE gates SET reminders = '[]', expires_at = ? + (id - 1) / {DUE} * {_APART_MS}", (began,))
+        conn.execute(
+            f"""UPDATE gates SET reminders = '[]', remind_at = NULL,
+                                 expires_at = ? + (id - 1) / {DUE} * {_APART_MS}""",
+            (began,),
+        )
     return began
 
 

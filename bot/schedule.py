@@ -1,4 +1,8 @@
-"""The schedule: ticks only. Each runs transactions over the truth that may be run at any time, and twice."""
+"""The schedule: ticks only. Each runs transactions over the truth that may be run at any time, and twice.
+
+What falls due together, as after a night without a service, is done in batches: whoever writes beside a tick waits for
+one of them.
+"""
 
 import asyncio
 import logging
@@ -71,11 +75,11 @@ class Schedule:
 
     async def _expire_and_remind(self) -> None:
         now = self._clock.now()
-        expired = await self._store.write(gates.expire_due, now)
-        reminded = await self._store.write(remind, now, self._settings, self._zone)
-        for gate in expired:
-            log.info("gate.expired", extra={"fields": {"gate": gate.id, "case": gate.case_id}})
-        if expired or reminded:
+        while expired := await self._store.write(gates.expire_due, now):
+            for gate in expired:
+                log.info("gate.expired", extra={"fields": {"gate": gate.id, "case": gate.case_id}})
+            self._wake_both()
+        while await self._store.write(remind, now, self._settings, self._zone):
             self._wake_both()
 
     async def _wake(self) -> None:
@@ -87,8 +91,8 @@ class Schedule:
             log.info("checkpoint.incomplete", extra={"fields": {"wal_bytes": wal_bytes(self._store.path)}})
 
     async def _auto_close(self) -> None:
-        closed = await self._store.write(auto_close, self._clock.now(), self._settings.cases.auto_close)
-        if closed:
+        now = self._clock.now()
+        while await self._store.write(auto_close, now, self._settings.cases.auto_close):
             self._wake_both()
 
     def _wake_both(self) -> None:
@@ -97,7 +101,10 @@ class Schedule:
 
 
 def remind(tx: Tx, now: int, settings: Settings, zone: tzinfo | None) -> int:
-    """A short message for each reminder that has come, and for each case a person has had for long; how many."""
+    """A short message for each reminder that has come, and for each case a person has had for long; how many.
+
+    As many as fit into one batch: called again until none are left.
+    """
     due = gates.to_remind(tx, now)
     for gate in due:
         until = at_text(gate.expires_at, zone, now)
@@ -116,7 +123,7 @@ def remind(tx: Tx, now: int, settings: Settings, zone: tzinfo | None) -> int:
 
 
 def auto_close(tx: Tx, now: int, after_ms: int) -> int:
-    """Close what has been resolved for long enough; how many."""
+    """Close what has been resolved for long enough, a batch at a time; how many."""
     due = cases.resolved_before(tx, now - after_ms)
     for case in due:
         closing.close(tx, now, case, by="scheduler", why="resolved for long enough")

@@ -167,7 +167,7 @@ def write_paraphrase(tx: Tx, case_id: CaseId, text: str) -> None:
     tx.run("UPDATE cases SET paraphrase = :text WHERE id = :id", id=case_id, text=text)
 
 
-def resolved_before(tx: Tx, cutoff: int, most: int = 500) -> list[Case]:
+def resolved_before(tx: Tx, cutoff: int, most: int = 100) -> list[Case]:
     """Cases resolved at or before `cutoff`, for closing them by themselves; not those a message is about to reopen."""
     return tx.all(
         Case,

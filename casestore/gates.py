@@ -105,9 +105,14 @@ def extend(tx: Tx, now: int, gate: Gate, who: Principal, *, expires_at: int, rem
     return gate
 
 
-def to_remind(tx: Tx, now: int) -> list[Gate]:
+def to_remind(tx: Tx, now: int, most: int = 100) -> list[Gate]:
     """Open gates of which a reminder's time has passed; each comes once, several that are past come as one."""
-    due = tx.all(Gate, "SELECT * FROM gates WHERE state = 'open' AND remind_at <= :now AND expires_at > :now", now=now)
+    due = tx.all(
+        Gate,
+        """SELECT * FROM gates WHERE state = 'open' AND remind_at <= :now AND expires_at > :now
+           ORDER BY remind_at LIMIT :most""",
+        now=now, most=most,
+    )  # fmt: skip
     for gate in due:
         later = min((at for at in gate.reminders if at > now), default=None)
         tx.run("UPDATE gates SET remind_at = :later WHERE id = :id AND state = 'open'", id=gate.id, later=later)

@@ -107,14 +107,15 @@ def of_case(tx: Tx, case_id: CaseId) -> LeaseRow:
     return tx.all(LeaseRow, "SELECT * FROM leases WHERE case_id = :case_id", case_id=case_id)[0]
 
 
-def long_held(tx: Tx, cutoff: int) -> list[LeaseRow]:
+def long_held(tx: Tx, cutoff: int, most: int = 100) -> list[LeaseRow]:
     """Cases a person has had, unreminded, since before `cutoff`."""
     return tx.all(
         LeaseRow,
         """SELECT * FROM leases
-           WHERE kind = 'human' AND taken_at <= :cutoff AND coalesce(reminded_at, taken_at) <= :cutoff""",
-        cutoff=cutoff,
-    )
+           WHERE kind = 'human' AND taken_at <= :cutoff AND coalesce(reminded_at, taken_at) <= :cutoff
+           LIMIT :most""",
+        cutoff=cutoff, most=most,
+    )  # fmt: skip
 
 
 def mark_reminded(tx: Tx, now: int, case_id: CaseId) -> None:
