@@ -50,7 +50,7 @@ contracts: $(DEV) ## import-linter: who may import whom
 pytest: $(DEV) ## the tests alone (ARGS= is passed to pytest)
 	$(PY) -m pytest -n 2 $(ARGS)
 
-disk: $(DEV) ## every single write and sync of the store fails, every length is the last (fifteen minutes; Linux, a C compiler)
+disk: $(DEV) ## every single write and sync of the store fails, every length is the last (five minutes; Linux, a C compiler)
 	$(PY) -m tests.faults.disk
 
 soak: $(DEV) ## kill the service at random moments, 1,000 times (ARGS="--kills 10000 --minutes 60 --seed 7")

@@ -26,6 +26,7 @@ from bot.spool import Spool
 from bot.standby import Standby
 from bot.toolkit import toolbox
 from bot.tools.declare import Tool
+from bot.tools.host.names import names
 from bot.watch import watch
 from casestore.db import Store
 from casestore.locks import ServiceLock
@@ -129,7 +130,7 @@ def _assemble(
 ) -> Service:  # fmt: skip
     zone = settings.service.zone
     box = toolbox(settings, first_start.caches(settings, settings.service.db), clock.now, tools)
-    assistant = PlaybookModel(load_playbooks(settings.playbooks.paths)) if model is None else model
+    assistant = model or PlaybookModel(load_playbooks(settings.playbooks.paths), names(settings.host.names))
     boot = ids.boot_id()
     desk = Desk(
         settings=settings,

@@ -1,6 +1,6 @@
 """One request answered: the next step's calls, or the last words. A pure function of messages and offered tools."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from typing import cast
 
@@ -26,11 +26,13 @@ class Answer:
     note: Note
 
 
-def answer(books: Sequence[Playbook], messages: Sequence[ModelMessage], offered: Set[str]) -> Answer:
-    """The next response; `offered` holds the wire names of the tools that may be called."""
+def answer(
+    books: Sequence[Playbook], messages: Sequence[ModelMessage], offered: Set[str], here: Collection[str] = ()
+) -> Answer:
+    """The next response; `offered` holds the wire names of the tools that may be called, `here` this machine's."""
     found = read(messages)
     if isinstance(found, Stimulus):
-        chosen = choose(books, found)
+        chosen = choose(books, found, here)
         if chosen is not None:
             return _work(chosen[0], UnderWay(chosen[1], {}, meanwhile=False), offered)
         if found.alerts and not found.said and all(alert.get("status") == "resolved" for alert in found.alerts):

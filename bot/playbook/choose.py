@@ -1,12 +1,13 @@
 """Which playbook fits an alert's labels or a message's words."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 from pydantic import JsonValue
 
 from bot.playbook.book import Match, Playbook
+from bot.playbook.elsewhere import elsewhere
 from bot.playbook.history import Note, Stimulus
 
 MAX_LABELS = 64
@@ -15,9 +16,13 @@ MAX_ALERTS = 200
 MAX_WORDS = 20_000
 
 
-def choose(books: Sequence[Playbook], stimulus: Stimulus) -> tuple[Playbook, Note] | None:
-    """The first playbook that fits, with a note that holds what it is about; None if none fits."""
-    firing = [_about(alert) for alert in stimulus.alerts[:MAX_ALERTS] if alert.get("status") != "resolved"]
+def choose(books: Sequence[Playbook], stimulus: Stimulus, here: Collection[str] = ()) -> tuple[Playbook, Note] | None:
+    """The first playbook that fits, with a note that holds what it is about; None if none fits.
+
+    `here`: the names of this machine. Its `alert.elsewhere` is the machine that an alert names, if it is none of them.
+    """
+    told = [_about(alert, here) for alert in stimulus.alerts[:MAX_ALERTS] if alert.get("status") != "resolved"]
+    firing = sorted(told, key=lambda one: "elsewhere" in one[1])  # of a group, what is about this machine comes first
     said = "\n".join(stimulus.said)[:MAX_WORDS].replace("’", "'")  # noqa: RUF001 - phones write this one
     for book in books:
         begun = Note(book=book.name, digest=book.digest, turn=stimulus.turn)
@@ -48,7 +53,7 @@ def _has(said: str, phrase: str) -> bool:
     return re.search(rf"(?<!\w){words}(?!\w)", said, re.IGNORECASE) is not None
 
 
-def _about(alert: Mapping[str, object]) -> tuple[dict[str, str], dict[str, JsonValue]]:
+def _about(alert: Mapping[str, object], here: Collection[str]) -> tuple[dict[str, str], dict[str, JsonValue]]:
     """Labels and the rest of an alert, bounded: what a sender writes does not decide how much is kept."""
     labels, annotations = _texts(alert.get("labels")), _texts(alert.get("annotations"))
     rest: dict[str, JsonValue] = {
@@ -57,6 +62,8 @@ def _about(alert: Mapping[str, object]) -> tuple[dict[str, str], dict[str, JsonV
         "started": str(alert.get("startsAt", ""))[:MAX_VALUE],
         "annotations": {**annotations},
     }
+    if (machine := elsewhere(labels, here)) is not None:
+        rest["elsewhere"] = machine
     rest |= {key: annotations[key] for key in ("summary", "description") if key in annotations}
     return labels, rest
 

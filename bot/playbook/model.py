@@ -6,7 +6,7 @@ turn can be taken up after a restart, and a replay shows exactly what was said.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -28,9 +28,10 @@ ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
 class PlaybookModel(Model[None]):
     """The assistant without a provider. Asked for as `playbook`, it reports `playbook:<name>` in each response."""
 
-    def __init__(self, playbooks: Sequence[Playbook]) -> None:
+    def __init__(self, playbooks: Sequence[Playbook], here: Collection[str] = ()) -> None:
+        """`here` holds the names of this machine: an alert that names another is known to be about that one."""
         super().__init__()
-        self.playbooks = tuple(playbooks)
+        self.playbooks, self._here = tuple(playbooks), frozenset(here)
 
     @property
     def model_name(self) -> str:
@@ -47,7 +48,7 @@ class PlaybookModel(Model[None]):
         found = read(messages)
         if isinstance(found, UnderWay):
             return found.note.book
-        chosen = choose(self.playbooks, found)
+        chosen = choose(self.playbooks, found, self._here)
         return chosen[0].name if chosen else None
 
     async def request(
@@ -58,7 +59,7 @@ class PlaybookModel(Model[None]):
     ) -> ModelResponse:
         """The next response of the turn that the messages describe."""
         offered = frozenset(tool.name for tool in model_request_parameters.function_tools)
-        made = answer(self.playbooks, messages, offered)
+        made = answer(self.playbooks, messages, offered, self._here)
         speaks = all(isinstance(part, TextPart) for part in made.parts)
         return ModelResponse(
             parts=list(made.parts),

@@ -165,8 +165,9 @@ class Cases(Section):
 
 
 class Host(Section):
-    """`[host]`: what the bundled tools may touch on this machine."""
+    """`[host]`: this machine, and what the bundled tools may touch on it."""
 
+    names: tuple[str, ...] = ()
     caches: dict[str, Directory] = {}
     log_dirs: tuple[Directory, ...] = (Path("/var/log"),)
 

@@ -135,7 +135,7 @@ async def test_one_case_per_group_from_the_first_alert_to_the_last(db: Path, tmp
     disk = {"alertname": "DiskAlmostFull", "cluster": "eu1", "severity": "critical", "mountpoint": str(tmp_path)}
     chairs = {"alertname": "OutOfChairs", "cluster": "eu1"}
     async with (
-        served(db, alerts_token=TOKEN) as web,
+        served(db, alerts_token=TOKEN, names=("db-1", "db-2")) as web,
         # it began a minute ago: so what ends now has begun before
         alertmanager(tmp_path, web.port, web.clock.now() - MINUTE) as manager,
     ):

@@ -32,7 +32,7 @@ def tools(cache: Path) -> list[Tool]:
 
 @pytest.fixture
 def talk() -> Talk:
-    return Talk(PlaybookModel(load_playbooks()))
+    return Talk(PlaybookModel(load_playbooks(), {"db-1", "web-1"}))
 
 
 async def looked(talk: Talk, *results: Result) -> None:

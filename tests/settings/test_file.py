@@ -159,7 +159,10 @@ def test_a_tool_written_without_quotes_is_answered_with_the_quotes() -> None:
         ("[host]\nlog_dirs = ['log']", "host.log_dirs: log has to be an absolute path"),
         ("gates = 5", "gates: has to be a table; its keys are ttl, reminders"),
         ("tools = 5", "tools: has to be a table"),
-        ("host = '0.0.0.0'", "host: has to be a table; its keys are caches, log_dirs; did you mean service.host?"),
+        (
+            "host = '0.0.0.0'",
+            "host: has to be a table; its keys are names, caches, log_dirs; did you mean service.host?",
+        ),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_by_name(text: str, said: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import socket
 import urllib.request
 from collections.abc import Callable
 from typing import Any
@@ -82,12 +83,13 @@ def test_a_killed_service_leaves_no_lease_in_the_way(install: Callable[..., Inst
 
 def _curl(here: Installation) -> str:
     """The line that `up` prints; its alert, sent to where it listens now."""
+    instance = socket.gethostname()
     alert = {
         "version": "4", "groupKey": '{}:{alertname="DiskAlmostFull"}', "status": "firing", "receiver": "exercise",
         "groupLabels": {"alertname": "DiskAlmostFull"}, "commonAnnotations": {}, "externalURL": "",
-        "commonLabels": {"alertname": "DiskAlmostFull", "instance": "here", "mountpoint": "/"},
+        "commonLabels": {"alertname": "DiskAlmostFull", "instance": instance, "mountpoint": "/"},
         "alerts": [{
-            "status": "firing", "labels": {"alertname": "DiskAlmostFull", "instance": "here", "mountpoint": "/"},
+            "status": "firing", "labels": {"alertname": "DiskAlmostFull", "instance": instance, "mountpoint": "/"},
             "annotations": {"summary": "the disk is almost full"}, "startsAt": "2026-11-30T12:00:00Z",
             "fingerprint": "0435ec4597511fbb",
         }],
