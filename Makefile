@@ -10,7 +10,7 @@ PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 # Passed through: `make run ARGS="--port 9000"`, `make pytest ARGS="-k gate"`, `make lock ARGS=--upgrade`.
 ARGS ?=
 
-# `make machine HISTORIES=5000` takes about five minutes for a thousand.
+# `make machine HISTORIES=5000` takes about ten minutes for a thousand.
 HISTORIES ?= 500
 
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet
