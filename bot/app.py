@@ -7,8 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
+from pydantic import SecretStr
 from pydantic_ai.models import Model
 
 from bot import first_start, ids
@@ -21,7 +22,7 @@ from bot.listening import Listening
 from bot.playbook import PlaybookModel, load_playbooks
 from bot.receiver import Receiver
 from bot.schedule import Schedule
-from bot.settings import Settings
+from bot.settings import Settings, Slack
 from bot.spool import Spool
 from bot.standby import Standby
 from bot.toolkit import toolbox
@@ -35,6 +36,9 @@ from casestore.turns import Worker
 from channels.address import Address
 from channels.console import ConsoleChannel
 from channels.port import Channel
+
+if TYPE_CHECKING:
+    from channels.slack.channel import SlackLogin
 
 log = logging.getLogger("casebound.app")
 
@@ -91,15 +95,27 @@ async def running(
 
 def configured(settings: Settings) -> dict[str, Channel]:
     """The channels that the settings name, each with its SDK, which is imported only then."""
-    slack = settings.slack
-    if slack.bot_token is None or slack.app_token is None:
+    if not settings.slack.on:
         return {}
-    from channels.slack.channel import SlackChannel, SlackLogin
+    from channels.slack.channel import SlackChannel
 
-    login = SlackLogin(
-        slack.bot_token.get_secret_value(), slack.app_token.get_secret_value(), slack.teams, slack.api_url
-    )
-    return {"slack": SlackChannel(login)}
+    return {"slack": SlackChannel(slack_login(settings.slack))}
+
+
+def slack_login(slack: Slack) -> "SlackLogin":
+    """What Slack's adapter needs of the settings, in the mode they name."""
+    from channels.slack.channel import SlackLogin
+
+    over_http = slack.mode == "http"
+    return SlackLogin(
+        bot_token=_shown(slack.bot_token) or "", teams=slack.teams, api_url=slack.api_url,
+        app_token=None if over_http else _shown(slack.app_token),
+        signing_secret=_shown(slack.signing_secret) if over_http else None,
+    )  # fmt: skip
+
+
+def _shown(secret: SecretStr | None) -> str | None:
+    return None if secret is None else secret.get_secret_value()
 
 
 def console_channel(

@@ -131,22 +131,35 @@ class Api(Guarded):
 
 
 class Slack(Section):
-    """`[slack]`: the app of one workspace; configured once both tokens are set (R20, R24)."""
+    """`[slack]`: the app of one workspace; on once its bot token is set, and what its mode needs (R20, R24)."""
 
+    mode: Literal["socket", "http"] = "socket"
     bot_token: SecretStr | None = None
     app_token: SecretStr | None = None
+    signing_secret: SecretStr | None = None
     teams: tuple[str, ...] = ()
     api_url: ApiUrl = "https://slack.com/api/"
     approvals_room: RoomId | None = None
 
     _bot_token_is_one = field_validator("bot_token")(secret("xoxb-"))
     _app_token_is_one = field_validator("app_token")(secret("xapp-"))
+    _signing_secret_is_one = field_validator("signing_secret")(secret())
+
+    @property
+    def on(self) -> bool:
+        """Whether Slack is a channel here."""
+        return self.bot_token is not None
 
     @model_validator(mode="after")
-    def _both_tokens_or_none(self) -> "Slack":
-        if (self.bot_token is None) != (self.app_token is None):
-            missing = "app_token" if self.app_token is None else "bot_token"
-            raise SettingsError(f"slack.{missing} is missing: Slack needs both tokens, or none to be left out")
+    def _whole_or_left_out(self) -> "Slack":
+        needed = "signing_secret" if self.mode == "http" else "app_token"
+        missing = [name for name in ("bot_token", needed) if getattr(self, name) is None]
+        begun = self.mode == "http" or self.app_token is not None or self.bot_token is not None
+        if missing and begun:
+            raise SettingsError(
+                f"slack.{missing[0]} is missing: in the mode {self.mode!r} Slack needs bot_token and {needed}; "
+                "to leave Slack out, set none of them"
+            )
         if self.approvals_room is not None and not self.teams:
             raise SettingsError("slack.approvals_room is in a workspace: list that one first in slack.teams")
         return self

@@ -3,7 +3,7 @@
 from fastapi import FastAPI
 
 from bot.app import Service
-from bot.web import alerts, answers, api, health
+from bot.web import alerts, answers, api, health, webhooks
 from bot.web.door import Door
 from bot.web.metrics import Metrics
 
@@ -27,4 +27,5 @@ def application(service: Service) -> FastAPI:
     app.include_router(health.router)
     app.include_router(alerts.router)
     app.include_router(api.router())
+    app.include_router(webhooks.router(service.channels.values()))
     return app

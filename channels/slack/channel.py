@@ -7,7 +7,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
-from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 
 from channels.address import Address
@@ -16,11 +15,12 @@ from channels.messages import Content, Inbound, Outbound
 from channels.port import Receiver
 from channels.slack import events, places
 from channels.slack.events import Us
-from channels.slack.failures import translated
 from channels.slack.listener import Listener
 from channels.slack.outgoing import Outgoing
 from channels.slack.pace import Pace
+from channels.slack.transport import Requests, Socket, Transport
 from channels.slack.web import Web
+from channels.webhook import Webhook
 
 log = logging.getLogger("casebound.slack")
 
@@ -31,15 +31,26 @@ _CATCH_UP_PAGES = 1_000
 class SlackLogin:
     """What the adapter needs to know.
 
-    bot_token, app_token   `xoxb-…` and `xapp-…`; never shown
-    teams                  ids of the workspaces whose people exist for us; without any, nobody does (R20, R24)
-    api_url                where the Web API is, ending in `/`
+    bot_token        `xoxb-…`; no secret of these is ever shown
+    teams            ids of the workspaces whose people exist for us; without any, nobody does (R20, R24)
+    app_token        `xapp-…`, for Socket Mode
+    signing_secret   where Slack tells us things by requests instead: what it signs them with
+    api_url          where the Web API is, ending in `/`
     """
 
     bot_token: str = field(repr=False)
-    app_token: str = field(repr=False)
     teams: Sequence[str]
+    app_token: str | None = field(default=None, repr=False)
+    signing_secret: str | None = field(default=None, repr=False)
     api_url: str = "https://slack.com/api/"
+
+    def transport(self, look_every_s: float) -> Transport:
+        """By requests where there is a signing secret, else over a socket. Raises `ValueError` without either."""
+        if self.signing_secret is not None:
+            return Requests(self.signing_secret)
+        if self.app_token is None:
+            raise ValueError("Slack needs an app token, or a signing secret.")
+        return Socket(self.app_token, self.api_url, look_every_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +59,17 @@ class _Running:
 
     us: Us
     out: Outgoing
-    socket: AsyncSocketModeHandler
 
 
 class SlackChannel:
-    """The adapter, in Socket Mode."""
+    """The adapter, over either transport."""
 
     def __init__(
         self, login: SlackLogin, now: Callable[[], float] = time.monotonic, *, look_every_s: float = 5.0
     ) -> None:
-        """`now` in seconds: what the pace of posts is kept by. The connection is looked after every `look_every_s`."""
-        self._login, self._pace, self._look_every_s = login, Pace(now), look_every_s
+        """`now` in seconds: what the pace of posts is kept by. A socket is looked after every `look_every_s`."""
+        self._login, self._pace = login, Pace(now)
+        self._transport = login.transport(look_every_s)
         self._now: _Running | None = None
 
     @property
@@ -67,39 +78,31 @@ class SlackChannel:
 
     @property
     def connected(self) -> bool:
-        if self._now is None:
-            return False
-        client = self._now.socket.client
-        session = client.current_session
-        return not (client.closed or client.stale or session is None or session.closed)
+        return self._now is not None and self._transport.connected
+
+    @property
+    def webhook(self) -> Webhook | None:
+        """Where Slack posts to, in HTTP mode."""
+        return self._transport if isinstance(self._transport, Requests) else None
 
     async def start(self, receiver: Receiver) -> None:
         if self._now is not None:
             return
         web = Web(self._login.bot_token, self._login.api_url)
         us = await self._who_we_are(web)
-        # the socket's own client tries a token that is refused for ever, and says so to nobody
-        await Web(self._login.app_token, self._login.api_url).change("apps.connections.open")
         out = Outgoing(web, us.bot, self._pace)
         listener = Listener(web, out, us, receiver)
         # not as a middleware: Bolt asks who it is before those, and acknowledges what it cannot ask for
-        app = AsyncApp(client=web.client, logger=log, before_authorize=listener.store_first)
-        listener.listen(app)
-        socket = AsyncSocketModeHandler(
-            app, self._login.app_token, logger=log, web_client=web.client, ping_interval=self._look_every_s
+        app = AsyncApp(
+            client=web.client, logger=log, before_authorize=listener.store_first, request_verification_enabled=False
         )
-        try:
-            with translated(web.home):
-                await socket.connect_async()
-        except BaseException:
-            await socket.close_async()
-            raise
-        self._now = _Running(us, out, socket)
+        listener.listen(app)
+        await self._transport.connect(app, web)
+        self._now = _Running(us, out)
 
     async def stop(self) -> None:
-        running, self._now = self._now, None
-        if running is not None:
-            await running.socket.close_async()
+        self._now = None
+        await self._transport.close()
 
     async def send(self, outbound: Outbound) -> str:
         return await self._running.out.send(outbound)

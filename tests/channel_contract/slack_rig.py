@@ -32,7 +32,7 @@ class SlackRig:
     def __init__(self, slack: SlackServer) -> None:
         self.slack = slack
         self.receiver = Recorder()
-        self.channel = SlackChannel(SlackLogin(BOT_TOKEN, APP_TOKEN, [slack.team], slack.api_url), unhurried())
+        self.channel = SlackChannel(SlackLogin(BOT_TOKEN, [slack.team], APP_TOKEN, api_url=slack.api_url), unhurried())
         self.kim = slack.member("kim")
         self.root = self.kim.writes(None, "hello")
         self.address = Address.parse(f"slack:{slack.team}/{self.root.room.id}/{self.root.ts}")

@@ -13,12 +13,13 @@ from bot.app import Service
 from bot.clock import SystemClock
 from bot.settings import Access, Settings, Slack
 from bot.settings import Service as ServiceSection
+from bot.web.server import serving
 from casestore import cases, gates, principals
 from casestore.models import Case, Gate
 from casestore.scope import System
 from casestore.states import Role
 from casestore.tx import Tx
-from channels.slack.channel import SlackChannel, SlackLogin
+from channels.slack.channel import SlackChannel
 from tests.channel_contract.slack_rig import unhurried
 from tests.loop.effects import Effects, tools_of
 from tests.loop.rig import ManualClock
@@ -26,29 +27,36 @@ from tests.loop.scripted import Line, ScriptedModel
 from tests.slack.reading import buttons, read
 from tests.wire.slack.member import Member
 from tests.wire.slack.rooms import Message, Room
-from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SlackServer
+from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, SlackServer
 from tests.wire.slack.views import View
 
 T = TypeVar("T")
-SECRET_TOKENS = {"bot_token": BOT_TOKEN, "app_token": APP_TOKEN}
+_SECRETS = {
+    "socket": {"bot_token": BOT_TOKEN, "app_token": APP_TOKEN},
+    "http": {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET},
+}
 
 
 class Office:
     """Ann asks, kim and lee are operators, mallory is nobody to us; all of them are in the room `ops`."""
 
-    def __init__(self, slack: SlackServer, db: Path) -> None:
-        self.slack, self.db = slack, db
+    def __init__(self, slack: SlackServer, db: Path, *, mode: str = "socket") -> None:
+        """`mode`: over a socket, or in HTTP mode: then the service's own HTTP server takes what Slack posts."""
+        self.slack, self.db, self.mode = slack, db, mode
         self.model, self.effects, self.clock = ScriptedModel(), Effects(), ManualClock()
         self.clock.ms = SystemClock().now()
         self.ann, self.kim, self.lee, self.mallory = (slack.member(name) for name in ("ann", "kim", "lee", "mallory"))
         self.ops: Room = slack.room("ops", self.ann, self.kim, self.lee, self.mallory)
         self.settings = Settings(
             service=ServiceSection(db=db), access=Access(),
-            slack=Slack.model_validate({**SECRET_TOKENS, "teams": [slack.team], "api_url": slack.api_url}),
+            slack=Slack.model_validate(
+                {**_SECRETS[mode], "mode": mode, "teams": [slack.team], "api_url": slack.api_url}
+            ),
         )  # fmt: skip
         self._stack = AsyncExitStack()
         self.paced: Callable[[], float] | None = None
         self.service: Service
+        self.url = ""
 
     async def open(self) -> None:
         """Start the service."""
@@ -59,11 +67,14 @@ class Office:
             )
         )  # fmt: skip
         await self.service.store.write(self._known)
+        if self.mode == "http":
+            port = await self._stack.enter_async_context(serving(self.service, "127.0.0.1", 0))
+            self.url = f"http://127.0.0.1:{port}/slack/events"
+            self.slack.speaks_http(self.url)
 
     def channel(self) -> SlackChannel:
         """Slack's, as `app.configured` makes it, but that no post is ever too early unless `paced` says so."""
-        login = SlackLogin(BOT_TOKEN, APP_TOKEN, self.settings.slack.teams, self.slack.api_url)
-        return SlackChannel(login, self.paced or unhurried(), look_every_s=0.5)
+        return SlackChannel(app.slack_login(self.settings.slack), self.paced or unhurried(), look_every_s=0.5)
 
     async def close(self) -> None:
         """Stop it."""
