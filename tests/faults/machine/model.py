@@ -54,7 +54,8 @@ def answer_to(picture: Picture, now: int, gate_id: int, who_id: int, verb: str, 
         return "stale"
     if gate["kind"] == "consent" and who_id != case["requester"]:
         return "only_requester"
-    if gate["kind"] == "approval" and gate["four_eyes"] and who_id in (gate["asked_for"], case["requester"]):
+    lets_it_be_made = gate["kind"] == "approval" or verb == "rerun"
+    if lets_it_be_made and gate["four_eyes"] and who_id in (gate["asked_for"], case["requester"]):
         return "own_request"
     return VERBS[gate["kind"]][verb]
 
