@@ -37,7 +37,7 @@ class RetryLater(ChannelError):
         if after_ms < 0:
             raise ValueError(f"after_ms must not be negative, got {after_ms}.")
         super().__init__(f"Not sent: {why}. Try again in {after_ms} ms.")
-        self.after_ms = after_ms
+        self.after_ms, self.why = after_ms, why
 
 
 class Uncertain(ChannelError):

@@ -12,6 +12,7 @@ from bot.cli import (
     case_moves,
     chat,
     db,
+    doctor,
     gate,
     gate_decide,
     gate_keep,
@@ -59,5 +60,6 @@ _ = (case_hands, case_moves, gate_decide, gate_keep)
 
 up.add_to(app)
 chat.add_to(app)
+doctor.add_to(app)
 for noun in (case, gate, trail, run, principal, db, alert, tools):
     app.add_typer(noun.app)

@@ -11,10 +11,12 @@ from slack_bolt.async_app import AsyncApp
 
 from channels.address import Address
 from channels.errors import RetryLater
-from channels.messages import Content, Inbound, Outbound
+from channels.findings import Finding
+from channels.messages import Card, Content, Inbound, Outbound
 from channels.port import Receiver
 from channels.slack import events, places
 from channels.slack.events import Us
+from channels.slack.examine import Examination
 from channels.slack.listener import Listener
 from channels.slack.outgoing import Outgoing
 from channels.slack.pace import Pace
@@ -122,6 +124,14 @@ class SlackChannel:
             said = events.inbound({"type": "message", "channel": address.room, **message}, running.us)
             if said is not None and (after is None or places.is_after(said.platform_id, after)):
                 yield said
+
+    async def examine(self, sample: Card, room: str | None) -> AsyncIterator[Finding]:
+        """What is amiss with the set-up of the app, if anything; needs no start."""
+        login = self._login
+        app = None if login.app_token is None else Web(login.app_token, login.api_url)
+        looking = Examination(Web(login.bot_token, login.api_url), teams=login.teams, app=app, pace=self._pace)
+        async for finding in looking.findings(sample, room):
+            yield finding
 
     @property
     def _running(self) -> _Running:

@@ -41,6 +41,16 @@ class Web:
         with translated(at, sends=True):
             return await self._call(method, "POST", json=_given(args))
 
+    async def who_we_are(self) -> tuple[Payload, str]:
+        """What `auth.test` says, and the scopes of this token, with commas between them.
+
+        Raises as `read` does. https://docs.slack.dev/reference/methods/auth.test
+        """
+        with translated(self.home):
+            answer = await cast("Any", self.client).api_call("auth.test", http_verb="POST")
+        headers = {str(name).lower(): str(value) for name, value in answer.headers.items()}
+        return cast("Payload", answer.data), headers.get("x-oauth-scopes", "")
+
     async def _call(self, method: str, verb: str, **how: object) -> Payload:
         client = cast("Any", self.client)  # its own types leave out what a dictionary holds
         answer = await client.api_call(method, http_verb=verb, **how)

@@ -1,0 +1,82 @@
+"""`casebound doctor`: what is configured, what is missing, and what to do about it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import typer
+
+from bot.cli.arguments import Json
+from bot.cli.command import command
+from bot.cli.here import Here
+from bot.cli.out import block, document, say
+from bot.cli.toolbox import box
+from bot.errors import Refused
+from channels.findings import Finding
+
+Room = Annotated[
+    str | None,
+    typer.Option("--room", metavar="ID", help="Where a test card is posted and taken away; else the approvals room."),
+]
+_INDENT = " " * 8
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make it a command of `casebound`."""
+    command(app, "doctor")(doctor)
+
+
+def doctor(here: Here, room: Room = None, json: Json = False) -> None:
+    """Is everything set up? Each part is looked at for real, and what is amiss says what to do.
+
+    It changes nothing here, and posts one test card, which it takes away again, where a room is named.
+    """
+    found = asyncio.run(_looked_at(here, room, tell=not json))
+    amiss = [finding for finding in found if not finding.ok]
+    if json:
+        document({
+            "ok": not amiss,
+            "findings": [
+                {"what": one.what, "ok": one.ok, "found": one.found, "to_do": one.to_do or None} for one in found
+            ],
+        })  # fmt: skip
+    if amiss:
+        many = "One thing has" if len(amiss) == 1 else f"{len(amiss)} things have"
+        raise Refused(f"{many} to be done: {', '.join(one.what for one in amiss)}.")
+    if not json:
+        say("All is well.")
+
+
+async def _looked_at(here: Here, room: str | None, *, tell: bool) -> list[Finding]:
+    found: list[Finding] = []
+    async for finding in _all(here, room):
+        found.append(finding)
+        for line in _lines(finding) if tell else ():
+            say(line)
+    return found
+
+
+async def _all(here: Here, room: str | None) -> AsyncIterator[Finding]:
+    from bot import doctor as look
+    from bot.app import configured
+    from bot.playbook import load_playbooks
+
+    settings = here.settings
+    file = look.of_the_file(settings)
+    yield file
+    async for finding in look.of_installation(
+        settings, len(box(here).offered), len(load_playbooks(settings.playbooks.paths))
+    ):
+        yield finding
+    channels = configured(settings)
+    async for finding in look.of_channels(channels, room or settings.slack.approvals_room):
+        yield finding
+    if file.ok:
+        async with here.store() as store:
+            async for finding in look.of_people(store, channels):
+                yield finding
+
+
+def _lines(finding: Finding) -> list[str]:
+    lines = block(f"{finding.what}. {finding.found}", first="ok      " if finding.ok else "TO DO   ", indent=_INDENT)
+    return [*lines, *(block(f"→ {finding.to_do}", first=_INDENT, indent=_INDENT + "  ") if finding.to_do else ())]

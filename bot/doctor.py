@@ -1,0 +1,92 @@
+"""Looking at an installation: what is configured, what is missing, and what to do about it. It changes nothing."""
+
+from collections.abc import AsyncIterator, Mapping
+
+from bot.settings import Settings
+from casestore import principals
+from casestore.db import Store
+from casestore.errors import StoreError
+from casestore.locks import service_holder
+from casestore.migrate import newest, version_of
+from casestore.models import Account, Principal
+from casestore.tx import Tx
+from channels.card import Argument, Card
+from channels.findings import Examined, Finding
+from channels.port import Channel
+
+SAMPLE = Card(
+    gate_id=999_999_999_999_999, digest8="00000000", verbs=("approve", "deny"), heading="A test",
+    statement="Nothing is asked: this is `casebound doctor`, which takes it away again", case_label="C-0",
+    case_title="no case", origin="doctor", tool="none", tier_note="nothing is run",
+    arguments=(Argument(name="nothing", value="<!channel> & \u202eshown as it is"),), asked_by="casebound doctor",
+    decides="nobody", if_nobody="it is gone in a moment",
+)  # fmt: skip
+"""A card that asks nothing: its gate does not exist, so that a press on it is only ever refused."""
+
+
+async def of_installation(settings: Settings, tools: int, playbooks: int) -> AsyncIterator[Finding]:
+    """What does not need the file: it has been read by now, or there would be no settings."""
+    yield Finding(
+        "assistant", f"{settings.model.name}, with {playbooks} playbooks and {tools} tools. See: casebound tools list"
+    )
+    if settings.alerts.token is None:
+        yield Finding("alerts", "Taken from programs of this machine alone, since [alerts] token is not set.")
+    else:
+        yield Finding("alerts", "Taken with the token of [alerts].")
+
+
+def of_the_file(settings: Settings) -> Finding:
+    """Whether the database is there, and one that this version works with."""
+    db = settings.service.db
+    try:
+        version = version_of(db)
+    except StoreError as error:
+        return Finding("database", str(error), "Until then nothing can be stored.")
+    if not version:
+        return Finding("database", f"{db} is not there yet.", "Start the service once, which makes it: casebound up")
+    if version != newest():
+        found = f"{db} has version {version}, and this casebound works with {newest()}."
+        return Finding("database", found, "Back it up, then: casebound db migrate")
+    holder = service_holder(db)
+    serves = "no service runs" if holder is None else f"{holder} serves it"
+    return Finding("database", f"{db}, version {version}; {serves}.")
+
+
+async def of_people(store: Store, channels: Mapping[str, Channel]) -> AsyncIterator[Finding]:
+    """Whether somebody can decide from each channel: without a bound operator every approval there expires."""
+    for name in channels:
+        able = await store.read(_operators_on, name)
+        if able:
+            yield Finding(f"{name}: operators", f"Bound, so that they can decide there: {', '.join(able)}.")
+        else:
+            to_do = (
+                f"casebound principal add NAME --role operator, then casebound principal bind NAME {name}:SPACE/ID. "
+                "In Slack SPACE is the workspace's id (T…), and ID a person's (U…): their profile, ⋮, Copy member ID."
+            )
+            yield Finding(f"{name}: operators", "No operator's account is bound, so nobody can approve there.", to_do)
+
+
+async def of_channels(channels: Mapping[str, Channel], room: str | None) -> AsyncIterator[Finding]:
+    """What each channel says of its own set-up."""
+    if not channels:
+        yield Finding("channels", "None is configured; cases come from alerts, the API, the terminal and the CLI.")
+    for name, channel in channels.items():
+        if isinstance(channel, Examined):
+            async for finding in channel.examine(SAMPLE, room):
+                yield Finding(f"{name}: {finding.what}", finding.found, finding.to_do)
+
+
+def _operators_on(tx: Tx, channel: str) -> list[str]:
+    return [
+        person.name
+        for person in principals.listing(tx)
+        if _may_decide(person) and any(_speaks(account, channel) for account in principals.accounts_of(tx, person.id))
+    ]
+
+
+def _may_decide(person: Principal) -> bool:
+    return person.is_operator and person.revoked_at is None
+
+
+def _speaks(account: Account, channel: str) -> bool:
+    return account.channel == channel and account.revoked_at is None

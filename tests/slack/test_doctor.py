@@ -1,0 +1,156 @@
+"""`casebound doctor` on a workspace in which one thing or another is not set up: it says what to click."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from bot import doctor
+from bot.app import slack_login
+from bot.settings import Slack
+from channels.findings import Finding
+from channels.slack import scopes
+from channels.slack.channel import SlackChannel
+from tests.channel_contract.slack_rig import unhurried
+from tests.slack.office import Office
+from tests.wire.slack.rooms import Room
+from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, SlackServer
+from tests.wire.slack.tokens import EVERY_SCOPE
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackServer]:
+    """A workspace in which all is well."""
+    async with SlackServer() as slack:
+        yield slack
+
+
+@pytest.fixture
+def ops(slack: SlackServer) -> Room:
+    """A room that the app was invited to."""
+    return slack.room("ops", slack.member("kim"))
+
+
+async def examined(slack: SlackServer, room: str | None, **given: object) -> dict[str, Finding]:
+    """What is found, by what was looked at."""
+    settings = Slack.model_validate(
+        {"bot_token": BOT_TOKEN, "app_token": APP_TOKEN, "teams": [slack.team], "api_url": slack.api_url, **given}
+    )
+    channel = SlackChannel(slack_login(settings), unhurried())
+    return {finding.what: finding async for finding in channel.examine(doctor.SAMPLE, room)}
+
+
+async def test_where_all_is_well_everything_was_tried_and_nothing_stays_behind(slack: SlackServer, ops: Room) -> None:
+    found = await examined(slack, ops.id)
+    assert [one.what for one in found.values()] == [
+        "bot token", "scopes", "workspace", "connection", "room", "a card's way"
+    ]  # fmt: skip
+    assert [one for one in found.values() if not one.ok] == []
+    assert slack.posts(ops) == []
+    assert [call.method for call in slack.calls()].count("chat.delete") == 1
+    assert slack.sockets.open() == []
+
+
+async def test_the_test_card_says_what_it_is_and_pings_nobody(slack: SlackServer, ops: Room) -> None:
+    held = slack.hold("chat.delete")
+    task = asyncio.create_task(examined(slack, ops.id))
+    await held.arrived()
+    (card,) = slack.posts(ops)
+    text = json.dumps(card.blocks)
+    assert "casebound doctor" in text
+    assert "A test" in text
+    held.release()
+    await task
+
+
+async def test_a_service_beside_it_misses_nothing(office: Office) -> None:
+    said = await office.ann.says(None, "hello")
+    found = await examined(office.slack, office.ops.id)
+    assert found["connection"].ok
+    await office.slack.connected()
+    await office.slack.acked(*said.deliveries)
+
+
+Amiss = Callable[[SlackServer, Room], object]
+
+
+def without_scope(name: str) -> Amiss:
+    """The app was made without it."""
+    return lambda slack, room: setattr(slack.workspace.tokens.bot, "scopes", EVERY_SCOPE - {name})
+
+
+def archived(slack: SlackServer, room: Room) -> None:
+    room.archived = True
+
+
+def uninvited(slack: SlackServer, room: Room) -> None:
+    room.members.discard(slack.bot.id)
+
+
+def bot_token_gone(slack: SlackServer, room: Room) -> None:
+    slack.workspace.tokens.bot.gone = "token_revoked"
+
+
+def app_token_gone(slack: SlackServer, room: Room) -> None:
+    slack.workspace.tokens.app.gone = "invalid_auth"
+
+
+def sockets_closed(slack: SlackServer, room: Room) -> None:
+    slack.sockets.refuse = True
+
+
+def nothing_is_found(slack: SlackServer, room: Room) -> None:
+    slack.fail_next("conversations.history", status=503, times=None)
+
+
+@pytest.mark.parametrize(
+    ("amiss", "what", "found", "to_do"),
+    [
+        (bot_token_gone, "bot token", "token revoked", "copy the Bot User OAuth Token"),
+        (app_token_gone, "connection", "invalid auth", "App-Level Tokens: generate one with connections:write"),
+        (sockets_closed, "connection", "The socket did not open", "wss, port 443"),
+        (archived, "room", "#ops is archived", "Un-archive it"),
+        (uninvited, "room", "not in #ops", "/invite @casebound"),
+        (nothing_is_found, "a card's way", "found again", "Mend that"),
+        *[(without_scope(one), "scopes", one, "Reinstall to Workspace") for one in scopes.BOT],
+    ],
+)
+async def test_what_is_amiss_is_named_with_what_to_click(
+    slack: SlackServer, ops: Room, amiss: Amiss, what: str, found: str, to_do: str
+) -> None:
+    amiss(slack, ops)
+    one = (await examined(slack, ops.id))[what]
+    assert found in one.found
+    assert to_do in one.to_do
+
+
+async def test_a_workspace_that_is_not_listed_is_named_as_it_is_to_be_listed(slack: SlackServer) -> None:
+    found = await examined(slack, None, teams=["T0OTHER"])
+    assert f'teams = ["{slack.team}"]' in found["workspace"].to_do
+    assert found["a card's way"].ok
+    assert "Not tried" in found["a card's way"].found
+    assert slack.calls("chat.postMessage") == []
+
+
+async def test_in_http_mode_no_socket_is_opened_and_the_address_is_named(slack: SlackServer) -> None:
+    found = await examined(slack, None, mode="http", app_token=None, signing_secret=SIGNING_SECRET)
+    assert "/slack/events" in found["connection"].found
+    assert slack.calls("apps.connections.open") == []
+
+
+async def test_no_secret_is_in_what_it_says(slack: SlackServer, ops: Room) -> None:
+    bot_token_gone(slack, ops)
+    app_token_gone(slack, ops)
+    said = repr(await examined(slack, ops.id))
+    assert BOT_TOKEN not in said
+    assert APP_TOKEN not in said
+
+
+async def test_an_operator_whose_account_is_bound_is_named_and_without_one_it_is_said(office: Office) -> None:
+    told = [one async for one in doctor.of_people(office.service.store, {"slack": office.channel()})]
+    assert ("kim" in told[0].found, told[0].ok) == (True, True)
+    none = [one async for one in doctor.of_people(office.service.store, {"discord": office.channel()})]
+    assert "principal bind NAME discord:SPACE/ID" in none[0].to_do
