@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Concatenate, ParamSpec
 
-from bot import posting
+from bot import posting, threads
 from bot.clock import Clock
 from casestore import outbox
 from casestore.db import Store
@@ -167,7 +167,7 @@ class Delivery:
     async def _attempt(self, row: OutboxRow) -> None:
         channel = self._channels[row.channel]
         try:
-            address = Address.parse(row.address)
+            address = Address.parse(row.address).on_platform
             content, shown = await self._store.read(posting.content, self._clock.now(), row, self._zone)
         except StoreUnavailable as error:
             await self._retry(row, None, str(error))
@@ -198,7 +198,7 @@ class Delivery:
             await self._uncertain(row, type(error).__name__)
         else:
             self.refused.pop(row.channel, None)
-            await self._record(row, outbox.mark_sent, self._clock.now(), row, platform_id, shown=shown)
+            await self._record(row, threads.posted, self._clock.now(), row, platform_id, shown=shown)
 
     async def _hand_over(
         self, channel: Channel, row: OutboxRow, address: Address, content: Content | None
@@ -244,7 +244,8 @@ class Delivery:
             return
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                found = await self._channels[row.channel].find(Address.parse(row.address), str(row.id))
+                address = Address.parse(row.address).on_platform
+                found = await self._channels[row.channel].find(address, str(row.id))
         except CannotTell:
             now = self._clock.now()
             if row.possible_duplicate:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from hashlib import sha256
 
-from bot import gating, speech, takeover
+from bot import gating, speech, takeover, threads
 from bot.settings import Settings
 from casestore import bindings, cases, gates, leases, messages, principals
 from casestore.cases import Opening
@@ -13,7 +13,7 @@ from casestore.messages import Said, text_body
 from casestore.models import Case, CaseId, Message, Principal
 from casestore.states import CaseState, Direction, LeaseKind, Origin, Provenance, Role
 from casestore.tx import Tx
-from channels.messages import Account, Changed, Inbound
+from channels.messages import Account, Address, Changed, Inbound
 from channels.text import storable
 
 _TITLE = 80
@@ -41,7 +41,7 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
     address = str(inbound.address)
     if (seen := messages.seen(tx, address, inbound.platform_id)) is not None:
         return Received(seen.case_id, seen, duplicate=True)
-    who = _who(tx, now, inbound.account, settings)
+    who = principal_of(tx, now, inbound.account, settings)
     if who is None:
         return Ignored("an account nobody is bound to")
     case = bindings.case_at(tx, address)
@@ -73,6 +73,16 @@ def open_by(tx: Tx, now: int, who: Principal, origin: Origin, text: str, *, titl
     opening = Opening(who.tenant, title or title_of(text), origin, requester=who.id)
     case = cases.open_case(tx, now, opening, actor=principals.actor(who))
     store(tx, now, case, who, text)
+    return case
+
+
+def open_at(tx: Tx, now: int, who: Principal, origin: Origin, text: str, at: Address) -> Case:
+    """Open a case on somebody's behalf where they asked for it: in that thread, or in one that begins in that room."""
+    case = open_by(tx, now, who, origin, text)
+    if at.thread:
+        bindings.bind(tx, now, case, str(at), actor=principals.actor(who))
+    else:
+        threads.begin(tx, now, case, at, who, f"{case.label}: {case.title} (opened by {who.name})")
     return case
 
 
@@ -117,7 +127,8 @@ def title_of(text: str) -> str:
     return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"
 
 
-def _who(tx: Tx, now: int, account: Account, settings: Settings) -> Principal | None:
+def principal_of(tx: Tx, now: int, account: Account, settings: Settings) -> Principal | None:
+    """Who writes from an account; somebody unknown is let in where the settings say so, else None (R20)."""
     found = principals.by_account(tx, account.channel, account.space, account.account_id)
     if found is not None or settings.access.unknown == "ignore":
         return found

@@ -2,7 +2,7 @@
 
 from datetime import tzinfo
 
-from bot import card
+from bot import card, threads
 from bot.when import at_text
 from casestore import bindings, cases, gates, outbox
 from casestore.models import CaseId, OutboxRow
@@ -60,4 +60,4 @@ def content(tx: Tx, now: int, row: OutboxRow, zone: tzinfo | None) -> tuple[Cont
 
 def found(tx: Tx, now: int, row: OutboxRow, platform_id: str) -> None:
     """It had been sent; what a card shows is not known, so it is edited."""
-    outbox.mark_sent(tx, now, row, platform_id, shown="unknown" if row.gate_id is not None else None)
+    threads.posted(tx, now, row, platform_id, shown="unknown" if row.gate_id is not None else None)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from bot import card, gating, intake
 from bot.clock import Clock
+from bot.commands import obey
 from bot.delivery import Delivery
 from bot.gating import Reply
 from bot.posting import lose
 from bot.settings import Settings
-from bot.standing import stands
-from casestore import cases, gates, outbox, principals
+from casestore import gates, outbox, principals
 from casestore.db import Store
 from casestore.deciding import Decision
 from casestore.errors import NotFound, StoreUnavailable
-from casestore.models import CaseId, Gate
+from casestore.models import CaseId
 from casestore.states import Verb
 from casestore.tx import Tx
 from channels.messages import Card, Changed, Command, Gone, Inbound, Press
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("casebound.receiver")
 
 _NOT_DECIDED = "That could not be recorded, so nothing is decided yet. Please press again in a minute."
+_NOT_DONE = "That could not be recorded, so nothing is done. Please try again in a minute."
 _NOT_LOOKED_UP = "That cannot be looked up just now. Please try again in a minute."
-_STRANGER = "I do not know you, so I cannot do that for you. Ask an operator to bind your account."
 
 
 class Receiver:
@@ -94,11 +94,21 @@ class Receiver:
             return _NOT_LOOKED_UP
 
     async def command(self, command: Command) -> str:
-        """Answer a command typed to the bot."""
+        """Answer a command typed to the bot. What is refused leaves nothing behind."""
+        writes = obey.writes(command)
+        go = self._store.write if writes else self._store.read
         try:
-            return await self._store.read(_command, self._clock.now(), command, self._zone)
+            answer = await go(obey.obey, self._clock.now(), command, self._settings, self._zone)
         except StoreUnavailable:  # which is never "there are none" (R15)
-            return _NOT_LOOKED_UP
+            return _NOT_DONE if writes else _NOT_LOOKED_UP
+        except Exception as error:
+            if (said := obey.said_of(error)) is None:
+                raise
+            return said
+        if answer.moved is not None:
+            self._wake(answer.moved)
+            self._delivery.wake()
+        return answer.text
 
     async def gone(self, gone: Gone) -> None:
         """A thread is lost, or a room with all its threads: the bindings end, the cases live on (R3)."""
@@ -108,7 +118,7 @@ class Receiver:
 def _whole(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Card | str:
     who = principals.by_account(tx, *press.account.identity)
     if who is None:
-        return _STRANGER
+        return obey.STRANGER
     try:
         return card.of_gate(tx, now, gates.get(tx, gating.scope_of(who), press.gate_id), zone, whole=True)
     except NotFound:
@@ -118,7 +128,7 @@ def _whole(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Card | str:
 def _press(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str:
     who = principals.by_account(tx, *press.account.identity)
     if who is None:
-        return _STRANGER
+        return obey.STRANGER
     decision = Decision(Verb(press.verb), press.digest8, via=press.address.channel, reason=press.reason)
     try:
         reply = gating.decide(tx, now, who, press.gate_id, decision, zone)
@@ -129,26 +139,3 @@ def _press(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str:
         tx, now, reply.gate.case_id, reply.gate.id, str(press.address), press.platform_id, shown="pressed"
     )
     return reply
-
-
-def _command(tx: Tx, now: int, command: Command, zone: tzinfo | None) -> str:
-    who = principals.by_account(tx, *command.account.identity)
-    if who is None:
-        return _STRANGER
-    scope = gating.scope_of(who)
-    match command.text.split():
-        case ["/cases"]:
-            found = cases.listing(tx, scope, most=20)
-            return "\n".join(f"{case.label}  {stands(case)}  {case.title}" for case in found) or "There are no cases."
-        case ["/gates"]:
-            return _gates(tx, now, gates.listing(tx, scope, only_open=True), zone)
-        case _:
-            return "I know /cases, /gates, /new and /quit. Anything else you write goes into your case."
-
-
-def _gates(tx: Tx, now: int, found: list[Gate], zone: tzinfo | None) -> str:
-    lines = [
-        f"Gate {gate.id} of {cases.by_id(tx, gate.case_id).label}. {gating.waiting_text(tx, now, gate, zone)}"
-        for gate in found
-    ]
-    return "\n".join(lines) or "Nothing waits for a decision."

@@ -77,6 +77,15 @@ def take_over(tx: Tx, now: int, address: str, case: Case, *, actor: str) -> Bind
     return bind(tx, now, case, address, actor=actor)
 
 
+def move(tx: Tx, now: int, address: str, to: str) -> None:
+    """What stood for a thread to come is that thread now. Nothing happens where nothing is bound any more."""
+    case = case_at(tx, address)
+    if case is None:
+        return
+    tx.run("UPDATE bindings SET address = :to WHERE address = :address AND state = 'live'", address=address, to=to)
+    trail.append(tx, case.id, now, "binding.moved", "channel", {"address": address, "to": to})
+
+
 def _end(tx: Tx, now: int, address: str, state: str, actor: str, reason: str) -> Case | None:
     case = case_at(tx, address)
     if case is None:

@@ -87,6 +87,13 @@ def mark_sent(tx: Tx, now: int, row: OutboxRow, platform_id: str | None, *, show
         remember_card(tx, now, row.case_id, row.gate_id, row.address, target, shown)
 
 
+def move(tx: Tx, address: str, to: str) -> None:
+    """What has still to be said at an address is to be said at another."""
+    for state in ("due", "sending", "held"):
+        tx.run("UPDATE outbox SET address = :to WHERE address = :address AND state = :state", address=address, to=to,
+               state=state)  # fmt: skip
+
+
 def sent_already(tx: Tx, now: int, row: OutboxRow, platform_id: str) -> None:
     """It was said before it could be put here (R15)."""
     tx.run("UPDATE outbox SET state = 'sending' WHERE id = :id AND state = 'due'", id=row.id)

@@ -19,6 +19,9 @@ _HOW = (
 )
 
 
+_TO_BEGIN = "new-"
+
+
 class Address(BaseModel, frozen=True, extra="forbid"):
     """A place on a channel, as text `slack:T1/C2/1710.003`.
 
@@ -58,6 +61,24 @@ class Address(BaseModel, frozen=True, extra="forbid"):
         if fault:
             raise _bad(text, fault)
         return cls(channel=channel, space=space, room=room, thread=thread)
+
+    def to_begin(self, name: str) -> Address:
+        """The thread in this room that the first message of ours will begin; `name` tells it from others."""
+        return self.model_copy(update={"thread": f"{_TO_BEGIN}{name}"})
+
+    @property
+    def begins(self) -> bool:
+        """Whether it stands for a thread that is not there yet: what is sent to it is sent to the room."""
+        return self.thread.startswith(_TO_BEGIN)
+
+    def begun(self, thread: str) -> Address:
+        """The thread by the name that the platform has given it."""
+        return self.model_copy(update={"thread": thread})
+
+    @property
+    def on_platform(self) -> Address:
+        """Where the platform is to be asked: the room, for a thread that is not there yet."""
+        return self.begun("") if self.begins else self
 
     def __str__(self) -> str:
         place = f"{self.space}/{self.room}" if self.space or self.room else ""

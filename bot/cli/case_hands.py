@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bot import gating, takeover
+from bot import binding, gating, takeover
 from bot.cli import who
 from bot.cli.arguments import BY_DEFAULT, As, CaseNumber
 from bot.cli.case import app, worked
@@ -12,14 +12,12 @@ from bot.cli.command import command
 from bot.cli.here import Here
 from bot.cli.out import say
 from bot.errors import Refused
-from casestore import bindings, cases
+from casestore import cases
 from casestore.models import Case, Principal
 from casestore.principals import actor
-from casestore.states import CaseState
 from casestore.tx import Tx
 from channels.address import Address
 from channels.storable import storable
-from channels.text import style_for
 
 Thread = Annotated[str, typer.Argument(metavar="ADDRESS", help="Such as slack:T1/C2/1710.003.")]
 
@@ -93,16 +91,9 @@ def _assign(tx: Tx, now: int, as_: str, number: int, assignee: str) -> Case:
 
 def _bind(tx: Tx, now: int, as_: str, number: int, address: str) -> Case:
     by, case = _case(tx, as_, number, "bind a case")
-    if case.state in (CaseState.CLOSED, CaseState.CANCELLED):
-        raise Refused(f"{case.label} is {case.state}; nothing more is said in it.")
-    style_for(address.partition(":")[0])  # where this version says nothing, nobody would ever be heard
-    bindings.bind(tx, now, case, address, actor=actor(by))
-    return case
+    return binding.bind(tx, now, case, address, by)
 
 
 def _unbind(tx: Tx, now: int, as_: str, number: int, address: str) -> Case:
     by, case = _case(tx, as_, number, "unbind a case")
-    if all(binding.address != address for binding in bindings.of_case(tx, case.id)):
-        raise Refused(f"{case.label} is not bound to {address}.")
-    bindings.unbind(tx, now, address, actor=actor(by))
-    return case
+    return binding.unbind(tx, now, case, address, by)

@@ -11,11 +11,12 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from channels.address import Address
 from channels.errors import ChannelError
-from channels.messages import Command, Press
+from channels.messages import Command, Inbound, Press
 from channels.port import Receiver
 from channels.slack import events, modals, places, presses, shortcuts
 from channels.slack.events import Us
 from channels.slack.outgoing import Outgoing
+from channels.slack.typed import Typed
 from channels.slack.web import Web
 
 log = logging.getLogger("casebound.slack")
@@ -30,6 +31,7 @@ class Listener:
 
     def __init__(self, web: Web, out: Outgoing, us: Us, receiver: Receiver) -> None:
         self._web, self._out, self._us, self._receiver = web, out, us, receiver
+        self._typed = Typed()
 
     def listen(self, app: AsyncApp) -> None:
         """From now on what `app` is sent comes here."""
@@ -39,7 +41,8 @@ class Listener:
         for callback_id in (modals.REASON, modals.WHOLE):
             bolt.view(callback_id)(self._submitted)
         bolt.shortcut(shortcuts.OPEN_CASE)(self._opened_on)
-        bolt.command("/case")(self._commanded)
+        for command in ("/case", "/gate"):
+            bolt.command(command)(self._commanded)
         bolt.event(_ANYTHING)(_nothing_more)
         bolt.error(_not_taken)
 
@@ -51,7 +54,10 @@ class Listener:
 
     async def _store(self, event: Mapping[str, object]) -> None:
         if (said := events.inbound(event, self._us)) is not None:
-            await self._receiver.inbound(said)
+            if (command := self._typed.command(said)) is None:
+                await self._receiver.inbound(said)
+            elif self._typed.begin(said):
+                await self._obey_once(said, command)
         elif (changed := events.changed(event, self._us)) is not None:
             await self._receiver.changed(changed)
         elif (gone := events.gone(event, self._us)) is not None:
@@ -108,9 +114,18 @@ class Listener:
         if account is None:
             return
         address = Address(channel=places.NAME, space=self._us.team, room=body["channel_id"])
-        text = f"{body['command']} {body.get('text') or ''}".strip()
-        answer = await self._receiver.command(Command(address=address, account=account, text=text))
-        await self._whisper(address, account.account_id, answer)
+        text = events.spoken(f"{body['command']} {body.get('text') or ''}".strip(), self._us.user)
+        await self._obey(Command(address=address, account=account, text=text))
+
+    async def _obey_once(self, said: Inbound, command: Command) -> None:
+        try:
+            await self._obey(command)
+        except BaseException:
+            self._typed.forget(said)  # it is not acknowledged then, and is to be done when it comes again
+            raise
+
+    async def _obey(self, command: Command) -> None:
+        await self._whisper(command.address, command.account.account_id, await self._receiver.command(command))
 
     async def _whisper(self, address: Address, account_id: str, text: str) -> None:
         if not text:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot import speech
+from bot import speech, threads
 from casestore import bindings, outbox
 from casestore.errors import ConstraintBroken
 from casestore.models import Case, OutboxId
@@ -168,7 +168,7 @@ async def test_a_row_whose_end_the_store_refuses_is_given_up_and_not_in_the_way(
     rig: Rig, caplog: pytest.LogCaptureFixture
 ) -> None:
     case = await saying(rig, "one", "two")
-    refuse(rig, outbox.mark_sent)
+    refuse(rig, threads.posted)
     await rig.deliver()
     assert rig.posted() == ["one", "two"]
     assert await states(rig, case) == ["dead", "sent"]
@@ -178,7 +178,7 @@ async def test_a_row_whose_end_the_store_refuses_is_given_up_and_not_in_the_way(
 
 async def test_a_row_that_cannot_even_be_given_up_is_asked_about_later(rig: Rig) -> None:
     case = await saying(rig, "one", "two")
-    refuse(rig, outbox.mark_sent, outbox.give_up)
+    refuse(rig, threads.posted, outbox.give_up)
     await rig.deliver()
     assert await states(rig, case) == ["sending", "due"]
     rig.clock.pass_by(MINUTE)

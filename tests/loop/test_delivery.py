@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot import speech
+from bot import speech, threads
 from casestore import bindings, outbox
 from casestore.errors import StoreUnavailable
 from casestore.models import CaseId
@@ -132,7 +132,7 @@ async def test_what_a_killed_process_was_sending_is_looked_for_or_repeated_once_
 ) -> None:
     rig = await make_rig(channel=MemoryChannel(can_find=can_find))
     case = await saying(rig, "one", "two")
-    rig.die(before=outbox.mark_sent)
+    rig.die(before=threads.posted)
     with pytest.raises(Killed):
         await rig.deliver()
     for _ in range(2):

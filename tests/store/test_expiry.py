@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from casestore import cases, gates, turns
+from casestore import cases, gates, principals, turns
 from casestore.db import Store
 from casestore.deciding import Because, Decided, NotDecided
 from casestore.errors import MoveRefused
@@ -163,3 +163,24 @@ async def test_only_one_who_may_decide_moves_the_expiry(world: World, store: Sto
         await store.write(
             gates.extend, world.now, asked.gate, world.people.you, expires_at=world.now + DAY, reminders=()
         )  # fmt: skip
+
+
+async def test_somebody_who_has_left_does_not_move_the_expiry(world: World, store: Store) -> None:
+    asked = await world.ask(roles=[Role.OPERATOR], expires_at=world.now + HOUR)
+    kim = world.people.kim
+    await store.write(principals.revoke, world.now, kim.id, revoked_by=world.people.operator.id)
+    with pytest.raises(MoveRefused, match="may decide"):
+        await store.write(gates.extend, world.now, asked.gate, kim, expires_at=world.now + DAY, reminders=())
+    assert await world.gate(asked.gate.id) == asked.gate
+
+
+async def test_of_what_is_decided_the_expiry_is_not_moved(world: World, store: Store) -> None:
+    """R6: what is written stays as it was."""
+    asked = await world.ask(roles=[Role.OPERATOR], expires_at=world.now + HOUR)
+    decided = await world.decide(asked.gate, world.people.kim)
+    assert isinstance(decided, Decided)
+    with pytest.raises(MoveRefused):
+        await store.write(
+            gates.extend, world.now, decided.gate, world.people.kim, expires_at=world.now + DAY, reminders=()
+        )  # fmt: skip
+    assert await world.gate(asked.gate.id) == decided.gate

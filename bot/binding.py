@@ -1,0 +1,33 @@
+"""Binding a case to a further thread, and letting go of one, by an operator: from the CLI and from a channel alike."""
+
+from bot.errors import Refused
+from casestore import bindings
+from casestore.models import Case, Principal
+from casestore.principals import actor
+from casestore.states import CaseState
+from casestore.tx import Tx
+from channels.text import style_for
+
+
+def bind(tx: Tx, now: int, case: Case, address: str, by: Principal) -> Case:
+    """What is said in the case is said at `address` too. Raises `Refused`, `BadRequest`, `UnknownChannel`."""
+    _operators_only(by, "bind a case to a thread")
+    if case.state in (CaseState.CLOSED, CaseState.CANCELLED):
+        raise Refused(f"{case.label} is {case.state}; nothing more is said in it.")
+    style_for(address.partition(":")[0])  # where this version says nothing, nobody would ever be heard
+    bindings.bind(tx, now, case, address, actor=actor(by))
+    return case
+
+
+def unbind(tx: Tx, now: int, case: Case, address: str, by: Principal) -> Case:
+    """Let go of a thread; the case lives on. Raises `Refused` where the case is not bound there."""
+    _operators_only(by, "unbind a case")
+    if all(binding.address != address for binding in bindings.of_case(tx, case.id)):
+        raise Refused(f"{case.label} is not bound to {address}.")
+    bindings.unbind(tx, now, address, actor=actor(by))
+    return case
+
+
+def _operators_only(by: Principal, what: str) -> None:
+    if not by.is_operator or by.revoked_at is not None:
+        raise Refused(f"Only an operator may {what}.")

@@ -1,0 +1,51 @@
+"""From a command to what is said about it; whatever is refused is said in one sentence, and nothing is done then."""
+
+from datetime import tzinfo
+
+from bot import intake
+from bot.commands import case, gate
+from bot.commands.answer import Answer, Asked, usage
+from bot.commands.line import Line, read
+from bot.errors import Refused
+from bot.settings import Settings
+from casestore import principals
+from casestore.errors import BadRequest, MoveRefused, NotFound
+from casestore.models import Principal
+from casestore.tx import Tx
+from channels.errors import UnknownChannel
+from channels.messages import Account, Command
+
+NOUNS = {"case": (case.answer, case.VERBS), "gate": (gate.answer, gate.VERBS)}
+STRANGER = "I do not know you, so I cannot do that for you. Ask an operator to bind your account."
+_FOR_THE_PERSON = (Refused, MoveRefused, BadRequest, NotFound, UnknownChannel)
+
+
+def writes(command: Command) -> bool:
+    """Whether it changes something, and so needs the writer."""
+    line = read(command.text, command.address)
+    verb = NOUNS[line.noun][1].get(line.verb) if line.noun in NOUNS else None
+    return verb is not None and verb.writes
+
+
+def obey(tx: Tx, now: int, command: Command, settings: Settings, zone: tzinfo | None) -> Answer:
+    """Answer it. Raises what the store raises when it refuses a person: the transaction is to be undone then."""
+    line = read(command.text, command.address)
+    who = _who(tx, now, line, command.account, settings)
+    if who is None or who.revoked_at is not None:
+        return Answer(STRANGER)
+    if line.noun not in NOUNS:
+        return Answer("\n".join(["I know these:", *(usage(noun, verbs) for noun, (_, verbs) in NOUNS.items())]))
+    answer, _ = NOUNS[line.noun]
+    return answer(tx, now, Asked(line, who, settings, zone))
+
+
+def said_of(error: Exception) -> str | None:
+    """The sentence for the person, where that is what an error is for."""
+    return str(error) if isinstance(error, _FOR_THE_PERSON) else None
+
+
+def _who(tx: Tx, now: int, line: Line, account: Account, settings: Settings) -> Principal | None:
+    """Whoever opens a case is let in like somebody who writes; anything else takes somebody known (R20)."""
+    if (line.noun, line.verb) == ("case", "open"):
+        return intake.principal_of(tx, now, account, settings)
+    return principals.by_account(tx, *account.identity)

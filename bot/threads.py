@@ -1,0 +1,34 @@
+"""A thread that begins with our own first message: until that is posted, nobody knows what the thread is called.
+
+The case is bound to a place that stands for the thread to come. What is to be said there waits behind the first
+message, as in any thread; once that is posted, binding and waiting rows move to the real one. A kill in between changes
+nothing: the row is found again, like every other.
+"""
+
+from casestore import bindings, outbox
+from casestore.models import Case, OutboxRow, Principal
+from casestore.principals import actor
+from casestore.states import OutboxKind
+from casestore.tx import Tx
+from channels.address import Address
+from channels.text import pieces, style_for
+
+
+def begin(tx: Tx, now: int, case: Case, room: Address, by: Principal, text: str) -> None:
+    """Bind the case to a thread that `text`, posted to the room, will begin."""
+    place = str(room.to_begin(case.label))
+    bindings.bind(tx, now, case, place, actor=actor(by))
+    for piece in pieces(style_for(room.channel), text)[:1]:
+        outbox.put(tx, now, case.id, place, OutboxKind.MESSAGE, body=piece)
+
+
+def posted(tx: Tx, now: int, row: OutboxRow, platform_id: str | None, *, shown: str | None = None) -> None:
+    """A row was said; where it began a thread, the case and what waits behind it are in that thread from now on."""
+    place = Address.parse(row.address)
+    if place.begins and platform_id is not None:
+        thread = str(place.begun(platform_id))
+        if bindings.case_at(tx, thread) is None:
+            bindings.move(tx, now, row.address, thread)
+        outbox.move(tx, row.address, thread)
+        row = outbox.by_id(tx, row.id)
+    outbox.mark_sent(tx, now, row, platform_id, shown=shown)
