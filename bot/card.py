@@ -12,11 +12,13 @@ from casestore.tx import Tx
 from channels.messages import Argument, Card, Verb
 
 _LONG = 300
-_VERBS: dict[GateKind, tuple[Verb, ...]] = {
+VERBS: dict[GateKind, tuple[Verb, ...]] = {
     GateKind.APPROVAL: ("approve", "deny", "revise"),
     GateKind.CONSENT: ("approve", "deny"),
     GateKind.OUTCOME: ("happened", "not_happened", "rerun"),
 }
+"""What can be answered to a gate of each kind."""
+
 _HEADINGS = {GateKind.APPROVAL: "Approve?", GateKind.CONSENT: "Do you agree?", GateKind.OUTCOME: "Did it happen?"}
 _UNDECIDED = {GateState.EXPIRED: "Expired", GateState.WITHDRAWN: "Withdrawn"}
 
@@ -31,7 +33,7 @@ def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None, *, whole: bool = 
     return Card(
         gate_id=gate.id,
         digest8=gate.digest_shown[:8],
-        verbs=_VERBS[gate.kind] if is_open else (),
+        verbs=VERBS[gate.kind] if is_open else (),
         heading=_HEADINGS[gate.kind] if is_open else _UNDECIDED.get(gate.state, "Decided"),
         statement=gate.statement,
         case_label=case.label,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from bot import card, gating, intake
+from bot import card, gating, home, intake
 from bot.clock import Clock
 from bot.commands import obey
 from bot.delivery import Delivery
@@ -19,7 +19,8 @@ from casestore.errors import NotFound, StoreUnavailable
 from casestore.models import CaseId
 from casestore.states import Verb
 from casestore.tx import Tx
-from channels.messages import Card, Changed, Command, Gone, Inbound, Press
+from channels.home import Home
+from channels.messages import Account, Card, Changed, Command, Gone, Inbound, Press
 
 if TYPE_CHECKING:
     from bot.standby import Standby  # which needs the model layer; a command that only speaks does not
@@ -110,6 +111,10 @@ class Receiver:
             self._delivery.wake()
         return answer.text
 
+    async def home(self, account: Account) -> Home | None:
+        """The page of one person."""
+        return await self._store.read(home.of_account, self._clock.now(), account, self._zone)
+
     async def gone(self, gone: Gone) -> None:
         """A thread is lost, or a room with all its threads: the bindings end, the cases live on (R3)."""
         await self._store.write(lose, self._clock.now(), gone.address, gone.reason)
@@ -134,8 +139,8 @@ def _press(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str:
         reply = gating.decide(tx, now, who, press.gate_id, decision, zone)
     except NotFound:
         return f"There is no gate {press.gate_id} here that you may decide."
-    # a copy we did not know is registered, and edited to what it should show (R28)
-    outbox.remember_card(
-        tx, now, reply.gate.case_id, reply.gate.id, str(press.address), press.platform_id, shown="pressed"
-    )
+    if press.platform_id is not None:  # a copy we did not know is registered, and edited to what it should show (R28)
+        outbox.remember_card(
+            tx, now, reply.gate.case_id, reply.gate.id, str(press.address), press.platform_id, shown="pressed"
+        )
     return reply

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from casestore import gates, principals
+from casestore import cases, gates, principals
 from casestore.canonical import call_digest
 from casestore.models import Gate, GateId, Principal, PrincipalId
 from casestore.principals import actor
@@ -94,6 +94,16 @@ def decide(tx: Tx, now: int, scope: Scope, gate_id: GateId, who: Principal, deci
         content["changed_args"] = decision.changed_args
     gates.conclude(tx, now, gate, f"gate.{gate.state}", actor(who), meta, content)
     return Decided(gate)
+
+
+def may_decide(tx: Tx, who: Principal, gate: Gate) -> bool:
+    """Whether an answer of this person could count, for who they are: for showing, never for deciding (R5)."""
+    asked_for_it = who.id in (gate.asked_for, cases.by_id(tx, gate.case_id).requester)
+    if who.revoked_at is not None or who.tenant != gate.tenant or who.role not in gates.roles_of(tx, gate.id):
+        return False
+    if gate.kind is GateKind.CONSENT:
+        return cases.by_id(tx, gate.case_id).requester == who.id
+    return not (gate.kind is GateKind.APPROVAL and gate.four_eyes and asked_for_it)
 
 
 def _why_not(tx: Tx, now: int, gate: Gate, who: PrincipalId, decision: Decision) -> NotDecided:

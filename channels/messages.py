@@ -58,10 +58,13 @@ class Changed(BaseModel, frozen=True, extra="forbid"):
 
 
 class Press(BaseModel, frozen=True, extra="forbid"):
-    """A press on a button of the card `platform_id`. What it means is for the store to decide (R5)."""
+    """A press on a button of the card `platform_id`. What it means is for the store to decide (R5).
+
+    `platform_id` is None where the button stood on no copy of the card, as on a person's own page.
+    """
 
     address: Address
-    platform_id: PlatformId
+    platform_id: PlatformId | None
     account: Account
     gate_id: PositiveInt
     verb: Verb

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from channels.messages import Address, Card, Changed, Command, Content, Gone, Inbound, Outbound, Press
+from channels.home import Home
+from channels.messages import Account, Address, Card, Changed, Command, Content, Gone, Inbound, Outbound, Press
 
 
 class Receiver(Protocol):
@@ -34,6 +35,10 @@ class Receiver(Protocol):
 
     async def command(self, command: Command) -> str:
         """Do what the command says and answer it, for that person alone."""
+        ...
+
+    async def home(self, account: Account) -> Home | None:
+        """The page of one person; None for somebody who gets none. Raises as `inbound` does."""
         ...
 
     async def gone(self, gone: Gone) -> None:

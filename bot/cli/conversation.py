@@ -21,7 +21,8 @@ from casestore.errors import StoreUnavailable
 from casestore.models import Case, CaseId
 from casestore.states import LeaseKind, OutboxState, TurnState
 from casestore.tx import Tx
-from channels.messages import Address, Card, Changed, Command, Gone, Inbound, Press
+from channels.home import Home
+from channels.messages import Account, Address, Card, Changed, Command, Gone, Inbound, Press
 from channels.port import Channel
 
 if TYPE_CHECKING:
@@ -120,6 +121,10 @@ class Conversation:
     async def whole(self, press: Press) -> Card | str:
         """The same of whatever claims to be one."""
         return await self._receiver.whole(press)
+
+    async def home(self, account: Account) -> Home | None:
+        """A terminal has no page of its own."""
+        return await self._receiver.home(account)
 
     async def command(self, command: Command) -> str:
         """Answer a command."""

@@ -26,17 +26,17 @@ def blocks(card: Card) -> list[Block]:
     """The card as a message: what is asked, what will run, because of whom, and the buttons or what became of it."""
     shown, left_out = _fitting(card.arguments)
     laid_out: list[Block] = [
-        _header(f"{card.heading}"),
-        _rich(_section(_bold(_cut(card.statement, 2_000)))),
-        _rich(_section(*_case(card))),
-        _rich(
-            _section(_bold("Will run  "), _plain(_cut(card.tool)), _plain(f"   {_cut(card.tier_note)}")),
+        header(f"{card.heading}"),
+        rich(section(bold(cut(card.statement, 2_000)))),
+        rich(section(*_case(card))),
+        rich(
+            section(bold("Will run  "), plain(cut(card.tool)), plain(f"   {cut(card.tier_note)}")),
             *([preformatted(_with_rest(argument_lines(shown), left_out))] if card.arguments else []),
         ),
-        _rich(*_facts(card)),
+        rich(*_facts(card)),
     ]
     if card.outcome:
-        laid_out.append(_rich(*(_section(_plain(_cut(line))) for line in card.outcome)))
+        laid_out.append(rich(*(section(plain(cut(line))) for line in card.outcome)))
     if card.verbs:
         laid_out.append(_actions(card, whole=not left_out and not any(one.shortened for one in shown)))
     return laid_out
@@ -60,18 +60,18 @@ def block_id(card: Card) -> str:
 
 
 def _case(card: Card) -> Iterator[Block]:
-    label = _cut(card.case_label)
+    label = cut(card.case_label)
     link: Block = {"type": "link", "url": card.case_url, "text": label, "style": {"bold": True}}
-    yield link if card.case_url else _bold(label)
-    yield _plain(f"  {_cut(card.case_title)}   {_cut(card.origin)}")
+    yield link if card.case_url else bold(label)
+    yield plain(f"  {cut(card.case_title)}   {cut(card.origin)}")
 
 
 def _facts(card: Card) -> Iterator[Block]:
     yield _fact("Asked by", card.asked_by or "nobody")
     if card.because:
-        yield _section(_bold("Because"), _plain("  (the assistant's words)"))
+        yield section(bold("Because"), plain("  (the assistant's words)"))
         words = [line for line in card.because.split("\n") if line.strip()][:3]
-        yield {"type": "rich_text_quote", "elements": [_plain("\n".join(_cut(line) for line in words))]}
+        yield {"type": "rich_text_quote", "elements": [plain("\n".join(cut(line) for line in words))]}
     for number, call in enumerate(card.looked_at):
         yield _fact("Looked at" if number == 0 else "", call, 200)
     for name, value in (
@@ -82,7 +82,7 @@ def _facts(card: Card) -> Iterator[Block]:
 
 
 def _fact(name: str, value: str, most: int = _FIELD) -> Block:
-    return _section(*([_bold(f"{name}  ")] if name else []), _plain(_cut(value, most)))
+    return section(*([bold(f"{name}  ")] if name else []), plain(cut(value, most)))
 
 
 def _fitting(arguments: Sequence[Argument]) -> tuple[list[Argument], int]:
@@ -131,31 +131,37 @@ def _button(card: Card, verb: Verb) -> Block:
     return {**button, "style": _STYLES[verb]} if verb in _STYLES else button
 
 
-def _header(text: str) -> Block:
-    return {"type": "header", "text": {"type": "plain_text", "text": _cut(text, 150), "emoji": False}}
+def header(text: str) -> Block:
+    """A heading."""
+    return {"type": "header", "text": {"type": "plain_text", "text": cut(text, 150), "emoji": False}}
 
 
-def _rich(*elements: Block) -> Block:
+def rich(*elements: Block) -> Block:
+    """A block of rich text."""
     return {"type": "rich_text", "elements": list(elements)}
 
 
-def _section(*elements: Block) -> Block:
+def section(*elements: Block) -> Block:
+    """A paragraph of rich text."""
     return {"type": "rich_text_section", "elements": list(elements)}
 
 
 def preformatted(text: str) -> Block:
     """Text of one width in which no character is markup."""
-    return {"type": "rich_text_preformatted", "elements": [_plain(text)]}
+    return {"type": "rich_text_preformatted", "elements": [plain(text)]}
 
 
-def _plain(text: str) -> Block:
+def plain(text: str) -> Block:
+    """An element of rich text: these characters, and nothing that they could mean."""
     return {"type": "text", "text": text}
 
 
-def _bold(text: str) -> Block:
+def bold(text: str) -> Block:
+    """The same, in bold."""
     return {"type": "text", "text": text, "style": {"bold": True}}
 
 
-def _cut(text: str, most: int = _FIELD) -> str:
+def cut(text: str, most: int = _FIELD) -> str:
+    """The text on one line, cut where it is too long."""
     line = one_line(text)
     return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from channels.address import Address
+from channels.address import Account, Address
 from channels.errors import ChannelError
 from channels.messages import Command, Inbound, Press
 from channels.port import Receiver
-from channels.slack import events, modals, places, presses, shortcuts
+from channels.slack import events, home, modals, places, presses, shortcuts
 from channels.slack.events import Us
 from channels.slack.outgoing import Outgoing
 from channels.slack.typed import Typed
@@ -43,6 +43,8 @@ class Listener:
         bolt.shortcut(shortcuts.OPEN_CASE)(self._opened_on)
         for command in ("/case", "/gate"):
             bolt.command(command)(self._commanded)
+        bolt.action(home.HAND)(self._handed)
+        bolt.event("app_home_opened")(self._home_opened)
         bolt.event(_ANYTHING)(_nothing_more)
         bolt.error(_not_taken)
 
@@ -69,9 +71,15 @@ class Listener:
         if press is None:
             return
         if press.verb in presses.WITH_REASON:
-            await self._open(press, body, modals.reason(press, presses.statement_of(body)))
+            statement = presses.statement_of(body) or await self._statement(press)
+            await self._open(press, body, modals.reason(press, statement))
             return
         await self._decide(press)
+
+    async def _statement(self, press: Press) -> str:
+        """What is asked, where the button does not stand below it; or why that person cannot see it."""
+        card = await self._receiver.whole(press)
+        return card if isinstance(card, str) else card.statement
 
     async def _viewed(self, ack: AsyncAck, body: Body) -> None:
         await ack()
@@ -80,7 +88,7 @@ class Listener:
             return
         card = await self._receiver.whole(press)
         if isinstance(card, str):
-            await self._whisper(press.address, press.account.account_id, card)
+            await self._tell(press, card)
         else:
             await self._open(press, body, modals.whole(press, card))
 
@@ -90,7 +98,7 @@ class Listener:
             await self._web.change("views.open", press.address, trigger_id=body["trigger_id"], view=view)
         except ChannelError as error:
             log.warning("slack.not_opened", extra={"fields": {"address": str(press.address), "error": str(error)}})
-            await self._whisper(press.address, press.account.account_id, "That took too long. Please press again.")
+            await self._tell(press, "That took too long. Please press again.")
 
     async def _submitted(self, ack: AsyncAck, body: Body) -> None:
         await ack()
@@ -105,8 +113,36 @@ class Listener:
             await self._receiver.inbound(said)
         await ack()
 
+    async def _home_opened(self, event: Body) -> None:
+        account = presses.account_of({"user": {"id": event["user"]}, "team": {"id": self._us.team}}, self._us)
+        if account is not None and event.get("tab") == "home":
+            await self._publish(account)
+
+    async def _handed(self, ack: AsyncAck, body: Body) -> None:
+        await ack()
+        command = presses.command_of(body, self._us)
+        if command is not None:
+            await self._publish(command.account, await self._receiver.command(command))
+
+    async def _publish(self, account: Account, said: str = "") -> None:
+        """Show somebody their page as it is now. Whom we do not know gets none: not even a word (R20)."""
+        page = await self._receiver.home(account)
+        if page is None:
+            return
+        try:
+            await self._web.change("views.publish", user_id=account.account_id, view=home.view(page, said))
+        except ChannelError as error:  # it is shown as it is by then when it is opened again
+            log.warning("slack.page_not_shown", extra={"fields": {"error": str(error)}})
+
     async def _decide(self, press: Press) -> None:
-        await self._whisper(press.address, press.account.account_id, await self._receiver.press(press))
+        await self._tell(press, await self._receiver.press(press))
+
+    async def _tell(self, press: Press, answer: str) -> None:
+        """Where they pressed: on their own page, or beside the card."""
+        if press.platform_id is None:
+            await self._publish(press.account, answer)
+        else:
+            await self._whisper(press.address, press.account.account_id, answer)
 
     async def _commanded(self, ack: AsyncAck, body: Body) -> None:
         await ack()

@@ -13,13 +13,14 @@ from collections.abc import Mapping
 from typing import cast
 
 from channels.address import Account, Address
-from channels.messages import Press
+from channels.messages import Command, Press
 from channels.slack import modals, places
 from channels.slack.events import Us
 
 ACTIONS = re.compile(r"gate_(approve|deny|revise|happened|not_happened|rerun)")
 VIEW = "gate_view"
 WITH_REASON = ("deny", "revise")
+_HAND = re.compile(r"/case (take|release) [1-9][0-9]{0,17}")
 _VALUE = re.compile(r"gate:([1-9][0-9]{0,17}):([a-z_]{1,20}):([0-9a-f]{8})")
 
 Payload = Mapping[str, object]
@@ -31,11 +32,16 @@ def pressed(body: Payload, us: Us) -> Press | None:
     container, action = part(body, "container"), _first(body, "actions")
     value = _VALUE.fullmatch(str(action.get("value", "")))
     room, ts = container.get("channel_id"), container.get("message_ts")
-    if account is None or value is None or not (isinstance(room, str) and isinstance(ts, str)):
+    if account is None or value is None:
         return None
-    begins = container.get("thread_ts") or part(body, "message").get("thread_ts")
-    # a card that stands in no thread was posted to the room itself
-    where = "" if begins in (None, ts) else str(begins)
+    if at_home(body):
+        room, ts, where = account.account_id, None, ""
+    elif isinstance(room, str) and isinstance(ts, str):
+        begins = container.get("thread_ts") or part(body, "message").get("thread_ts")
+        # a card that stands in no thread was posted to the room itself
+        where = "" if begins in (None, ts) else str(begins)
+    else:
+        return None
     address = Address(channel=places.NAME, space=us.team, room=room, thread=where)
     return Press.model_validate(
         {"address": address, "platform_id": ts, "account": account, "gate_id": int(value[1]), "verb": value[2],
@@ -63,6 +69,22 @@ def account_of(body: Payload, us: Us) -> Account | None:
     if not (isinstance(user_id, str) and isinstance(team, str)) or team not in us.teams:
         return None
     return Account(channel=places.NAME, space=team, account_id=user_id)
+
+
+def at_home(body: Payload) -> bool:
+    """Whether the button stood on the person's own page."""
+    return part(body, "container").get("type") == "view" and part(body, "view").get("type") == "home"
+
+
+def command_of(body: Payload, us: Us) -> Command | None:
+    """The command that a button on somebody's page stands for; None for one who does not exist for us."""
+    account, action = account_of(body, us), _first(body, "actions")
+    value = _HAND.fullmatch(str(action.get("value", "")))
+    if account is None or value is None:
+        return None
+    return Command(
+        address=Address(channel=places.NAME, space=us.team, room=account.account_id), account=account, text=value[0]
+    )
 
 
 def statement_of(body: Payload) -> str:

@@ -22,8 +22,8 @@ APP: dict[str, str] = {"connections:write": "open the socket over which Slack sp
 """Scopes of the app-level token, which Socket Mode needs."""
 
 EVENTS: tuple[str, ...] = (
-    "app_mention", "channel_archive", "channel_deleted", "channel_left", "group_archive", "group_deleted", "group_left",
-    "message.channels", "message.groups", "message.im", "message.mpim",
+    "app_home_opened", "app_mention", "channel_archive", "channel_deleted", "channel_left",
+    "group_archive", "group_deleted", "group_left", "message.channels", "message.groups", "message.im", "message.mpim",
 )  # fmt: skip
 """The events that it is told of."""
 
@@ -38,6 +38,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "conversations.info": ("channels:read", "groups:read"),
     "conversations.replies": ("channels:history", "groups:history", "im:history", "mpim:history"),
     "views.open": (),
+    "views.publish": (),
 }
 """The methods that it calls, each with the scopes that Slack wants for it."""
 

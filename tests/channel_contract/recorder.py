@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from channels.messages import Card, Changed, Command, Gone, Inbound, Press
+from channels.home import Home
+from channels.messages import Account, Card, Changed, Command, Gone, Inbound, Press
 
 
 class Recorder:
@@ -38,6 +39,9 @@ class Recorder:
     async def whole(self, press: Press) -> Card | str:
         self.presses.append(press)
         return "There is no more to see."
+
+    async def home(self, account: Account) -> Home | None:
+        return None
 
     async def command(self, command: Command) -> str:
         async with self._changed:
