@@ -25,6 +25,7 @@ from bot.schedule import Schedule
 from bot.settings import Settings, Slack
 from bot.spool import Spool
 from bot.standby import Standby
+from bot.status_line import StatusLine
 from bot.toolkit import toolbox
 from bot.tools.declare import Tool
 from bot.tools.host.names import names
@@ -58,6 +59,7 @@ class Service:
     store: Store
     desk: Desk
     conductor: Conductor
+    status: StatusLine
     engine: Engine
     delivery: Delivery
     schedule: Schedule
@@ -163,7 +165,8 @@ def _assemble(
     )
     spool = Spool(settings.service.db)
     standby = Standby(store, desk, assistant, channels, spool, zone)
-    conductor = Conductor(store, desk, assistant, spool)
+    status = StatusLine(store, clock, channels)
+    conductor = Conductor(store, desk, assistant, spool, status=status)
     engine = Engine(store, desk, conductor, standby)
     delivery = Delivery(store, clock, channels, boot, zone, stale_after_ms=settings.delivery.stale_after)
     return Service(
@@ -172,6 +175,7 @@ def _assemble(
         store=store,
         desk=desk,
         conductor=conductor,
+        status=status,
         engine=engine,
         delivery=delivery,
         schedule=Schedule(store, clock, settings, engine, delivery, zone),
@@ -193,6 +197,7 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
     async with AsyncExitStack() as stack:
         _go_on(stack, "watch", watch(service.store, service.engine, service.delivery, service.standby))
         stack.push_async_callback(service.standby.stop)
+        stack.push_async_callback(service.status.stop)
         _go_on(stack, "delivery", service.delivery.run())
         _go_on(stack, "engine", service.engine.run())
         stack.push_async_callback(service.engine.stop, _GRACE_S)

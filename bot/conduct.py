@@ -21,6 +21,7 @@ from bot.model import ask_model, usage_of
 from bot.outside import TimedOut
 from bot.results import CallResult
 from bot.spool import Came, Spool, Used
+from bot.status_line import StatusLine
 from casestore.db import Store
 from casestore.errors import StoreUnavailable
 from casestore.models import CaseId, StepId
@@ -35,10 +36,18 @@ class Conductor:
     """Works cases for one engine."""
 
     def __init__(
-        self, store: Store, desk: Desk, model: Model, spool: Spool, *, retry_after_s: Sequence[float] = (1.0, 4.0, 15.0)
+        self,
+        store: Store,
+        desk: Desk,
+        model: Model,
+        spool: Spool,
+        *,
+        retry_after_s: Sequence[float] = (1.0, 4.0, 15.0),
+        status: StatusLine | None = None,
     ) -> None:
         self._store, self._desk, self._model, self._spool = store, desk, model, spool
         self._retry_after_s = tuple(retry_after_s)
+        self._status = status
         self._reader = window.Reader()
         self._parameters = ModelRequestParameters(
             function_tools=[tool.definition() for tool in desk.toolbox.offered], allow_text_output=True
@@ -49,6 +58,12 @@ class Conductor:
     async def work(self, case_id: CaseId) -> Ended | Lost | None:
         """Work a case until nothing is left to do in it, or it waits for somebody; how the last run ended."""
         instruction = await self._store.write(advance.begin, self._desk.now(), self._desk, case_id)
+        if self._status is None or not isinstance(instruction, CallModel | RunCalls):
+            return await self._carry_out(instruction)
+        with self._status.shown(case_id):
+            return await self._carry_out(instruction)
+
+    async def _carry_out(self, instruction: Instruction | None) -> Ended | Lost | None:
         while True:
             match instruction:
                 case CallModel():

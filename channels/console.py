@@ -84,6 +84,9 @@ class ConsoleChannel:
         self._usable(address)
         raise Undeliverable("a terminal cannot take back what it has printed")
 
+    async def working(self, address: Address, words: str) -> None:
+        """A terminal has no such line."""
+
     async def find(self, address: Address, nonce: str) -> str | None:
         self._usable(address)
         raise CannotTell("a terminal does not remember what it has printed")

@@ -97,6 +97,9 @@ class MemoryChannel:
         if lost:
             raise lost
 
+    async def working(self, address: Address, words: str) -> None:
+        """It has no such line."""
+
     async def find(self, address: Address, nonce: str) -> str | None:
         self._usable(address)
         if not self._can_find:

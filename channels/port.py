@@ -85,6 +85,13 @@ class Channel(Protocol):
         """
         ...
 
+    async def working(self, address: Address, words: str) -> None:
+        """Show beside the thread what is being done, as `is working on it…`; empty words take it away.
+
+        Nothing where the platform has no such thing. Raises as `find` does, and `Undeliverable`.
+        """
+        ...
+
     async def find(self, address: Address, nonce: str) -> str | None:
         """What became of an uncertain send: the platform's id, or None when it is certainly not there.
 

@@ -115,6 +115,9 @@ class SlackChannel:
     async def delete(self, address: Address, platform_id: str) -> None:
         await self._running.out.delete(address, platform_id)
 
+    async def working(self, address: Address, words: str) -> None:
+        await self._running.out.working(address, words)
+
     async def find(self, address: Address, nonce: str) -> str | None:
         return await self._running.out.find(address, nonce)
 

@@ -59,6 +59,16 @@ class Outgoing:
         with suppress(MessageMissing):
             await self._web.change("chat.delete", address, channel=address.room, ts=ts)
 
+    async def working(self, address: Address, words: str) -> None:
+        """The thread's status line; empty words clear it. A room has none.
+
+        https://docs.slack.dev/reference/methods/assistant.threads.setStatus
+        """
+        if address.thread:
+            await self._web.change(
+                "assistant.threads.setStatus", address, channel_id=address.room, thread_ts=address.thread, status=words
+            )
+
     async def find(self, address: Address, nonce: str) -> str | None:
         """The message that carries this nonce; None where it is certainly not there."""
         async for message in self.history(address, oldest=None, pages=_LOOKED_THROUGH):
