@@ -66,8 +66,9 @@ class StatusLine:
         except StoreError as error:
             log.info("status_line.store", extra={"fields": {"case": case_id, "error": str(error)}})
             return
-        for binding in bound:
-            await self._show(Address.parse(binding.address), words)
+        for address in (Address.parse(binding.address) for binding in bound):
+            if not address.begins:  # a thread that is not there yet has no such line
+                await self._show(address, words)
 
     async def _show(self, address: Address, words: str) -> None:
         channel = self._channels.get(address.channel)

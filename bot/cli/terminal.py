@@ -68,6 +68,9 @@ class Terminal:
     async def delete(self, address: Address, platform_id: str) -> None:
         await self._console.delete(address, platform_id)
 
+    async def working(self, address: Address, words: str) -> None:
+        await self._console.working(address, words)
+
     async def find(self, address: Address, nonce: str) -> str | None:
         return await self._console.find(address, nonce)
 

@@ -29,6 +29,7 @@ EVENTS: tuple[str, ...] = (
 
 METHODS: dict[str, tuple[str, ...]] = {
     "apps.connections.open": ("connections:write",),
+    "assistant.threads.setStatus": ("chat:write",),
     "auth.test": (),
     "chat.delete": ("chat:write",),
     "chat.postEphemeral": ("chat:write",),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from casestore import cases, leases, principals
+from casestore.scope import System
 from casestore.states import LeaseKind, WaitingOn
 from casestore.tx import Tx
 from channels.address import Account
@@ -176,7 +177,8 @@ async def test_what_is_on_a_page_is_what_that_person_may_see_and_decide(office: 
     assert {who.person.name: [line.label for line in page.mine] for who, page in found.items()} == {
         "ann": ["C-1001"], "kim": ["C-1002"], "lee": []
     }  # fmt: skip
-    await office.service.store.write(cases.wait, 1, (await office.gate()).case_id, WaitingOn.OPERATOR)
+    first = await office.service.store.read(cases.get, System(), 1001)
+    await office.service.store.write(cases.wait, 1, first.id, WaitingOn.OPERATOR)
     for who, wanting in ((office.ann, 0), (office.lee, 1)):
         page = await office.service.receiver.home(account(office, who))
         assert page is not None

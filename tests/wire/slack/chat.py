@@ -183,6 +183,6 @@ METHODS = {
     "chat.delete": Method(delete, ("channel", "ts"), (), "chat:write"),
     "chat.getPermalink": Method(permalink, ("channel", "message_ts"), reads=True),
     "assistant.threads.setStatus": Method(
-        set_status, ("channel_id", "thread_ts"), ("status", "loading_messages"), "assistant:write"
+        set_status, ("channel_id", "thread_ts"), ("status", "loading_messages"), "chat:write"
     ),
 }  # fmt: skip

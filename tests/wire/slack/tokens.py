@@ -6,7 +6,7 @@ from tests.wire.slack.payload import Refused
 from tests.wire.slack.rooms import Kind
 
 EVERY_SCOPE = frozenset({
-    "app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands", "files:read",
+    "app_mentions:read", "channels:history", "channels:read", "chat:write", "commands", "files:read",
     "groups:history", "groups:read", "im:history", "im:read", "im:write", "mpim:history", "mpim:read",
     "reactions:read", "users:read",
 })  # fmt: skip
