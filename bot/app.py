@@ -206,8 +206,8 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
         for channel in service.channels.values():
             stack.push_async_callback(_stop, channel)
             listening = Listening(channel, service.receiver, service.store)
-            if not await listening.begin():
-                _go_on(stack, f"listening {channel.name}", listening.until_begun())
+            _go_on(stack, f"listening {channel.name}", listening.run())
+            await listening.tried()
         yield
 
 

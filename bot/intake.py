@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from bot import gating, speech, takeover, threads
 from bot.settings import Settings
-from casestore import bindings, cases, gates, leases, messages, principals
+from casestore import bindings, cases, gates, leases, messages, positions, principals
 from casestore.cases import Opening
 from casestore.messages import Said, text_body
 from casestore.models import Case, CaseId, Message, Principal
@@ -51,6 +51,8 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
         return Ignored("of another tenant")
     case = _case_for(tx, now, inbound, case, who)
     message = store(tx, now, case, who, inbound.text, inbound=inbound)
+    if inbound.begins_direct:  # what is said there while nobody listens begins a case too, and is looked for (R29)
+        positions.begin(tx, str(inbound.address.begun("")), inbound.platform_id)
     _after(tx, now, case, who, settings, zone, addressed=inbound.addressed)
     return Received(case.id, message, duplicate=False)
 

@@ -2,9 +2,13 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
+from contextlib import suppress
 
 from casestore import bindings, positions
 from casestore.db import Store
+from casestore.errors import StoreError
+from casestore.tx import Tx
 from channels.address import Address
 from channels.errors import AuthFailed, ChannelError, RetryLater, ThreadGone
 from channels.messages import Gone, Inbound
@@ -13,6 +17,7 @@ from channels.port import Channel, Receiver
 log = logging.getLogger("casebound.listening")
 
 _FIRST_WAIT_S, _LONGEST_WAIT_S, _REFUSED_WAIT_S = 1.0, 60.0, 300.0
+_LONGEST_START_S = 5.0
 
 
 class Listening:
@@ -21,9 +26,29 @@ class Listening:
     def __init__(self, channel: Channel, receiver: Receiver, store: Store) -> None:
         self._channel, self._receiver, self._store = channel, receiver, store
         self._wait_s = _FIRST_WAIT_S
+        self._tried = asyncio.Event()
 
-    async def begin(self) -> bool:
-        """Whether the channel listens now, and what was missed is stored."""
+    async def run(self) -> None:
+        """Begin, however often that is tried, and store what was missed."""
+        try:
+            while not await self._begin():
+                self._tried.set()
+                await asyncio.sleep(self._wait_s)
+            await self._catch_up()
+        finally:
+            self._tried.set()
+
+    async def tried(self, most_s: float = _LONGEST_START_S) -> None:
+        """Until what was missed is stored, the first attempt has failed, or so many seconds have passed.
+
+        What is missed comes before what is new, where that can be had: but no start waits long for it.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(most_s):
+                await self._tried.wait()
+
+    async def _begin(self) -> bool:
+        """Whether the channel listens now."""
         try:
             await self._channel.start(self._receiver)
         except ChannelError as error:
@@ -34,28 +59,37 @@ class Listening:
                 extra={"fields": {"channel": self._channel.name, "error": str(error)}},
             )  # fmt: skip
             return False
-        await self._catch_up()
+        except Exception:  # a bug of one channel is not the end of all
+            log.exception("channel.not_started", extra={"fields": {"channel": self._channel.name}})
+            return False
         return True
 
-    async def until_begun(self) -> None:
-        """Try again and again."""
-        begun = False
-        while not begun:
-            await asyncio.sleep(self._wait_s)
-            begun = await self.begin()
-
     async def _catch_up(self) -> None:
-        """Read every live thread from where it was last read to its end; what is known already changes nothing."""
-        for address in await self._store.read(bindings.live_on, self._channel.name):
-            if Address.parse(address).begins:  # nobody can have written there yet
-                continue
-            try:
-                await self._catch_up_at(Address.parse(address))
-            except ThreadGone as error:
-                await self._receiver.gone(Gone(address=Address.parse(address), reason=error.reason))
-            except ChannelError as error:  # the position stands, so the next start reads from the same place
-                fields = {"address": address, "error": str(error)}
-                log.warning("channel.not_caught_up", extra={"fields": fields})
+        """Read every place from where it was last read to its end; what is known already changes nothing.
+
+        First the direct conversations, where new threads may have begun; then every live thread, these among them.
+        """
+        for found in (_direct_on, bindings.live_on):
+            for text in await self._places(found):
+                if not (address := Address.parse(text)).begins:  # nobody can have written there yet
+                    await self._catch_up_or_say_so(address)
+
+    async def _places(self, found: Callable[[Tx, str], list[str]]) -> list[str]:
+        try:
+            return await self._store.read(found, self._channel.name)
+        except StoreError as error:
+            fields = {"channel": self._channel.name, "error": str(error)}
+            log.warning("channel.not_caught_up", extra={"fields": fields})
+            return []
+
+    async def _catch_up_or_say_so(self, address: Address) -> None:
+        try:
+            await self._catch_up_at(address)
+        except ThreadGone as error:
+            await self._receiver.gone(Gone(address=address, reason=error.reason))
+        except (ChannelError, StoreError) as error:  # the position stands: the next start reads from the same place
+            fields = {"address": str(address), "error": str(error)}
+            log.warning("channel.not_caught_up", extra={"fields": fields})
 
     async def _catch_up_at(self, address: Address) -> None:
         after = await self._store.read(positions.of, str(address))
@@ -70,3 +104,8 @@ class Listening:
                 await asyncio.sleep(error.after_ms / 1_000 or _FIRST_WAIT_S)
         if newest is not None:
             await self._store.write(positions.move, str(address), newest.platform_id)
+
+
+def _direct_on(tx: Tx, channel: str) -> list[str]:
+    """The direct conversations that are caught up on: places without a thread."""
+    return [address for address in positions.on(tx, channel) if not Address.parse(address).thread]

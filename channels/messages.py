@@ -39,7 +39,10 @@ PlatformId = Annotated[str, Field(min_length=1, max_length=255)]
 
 
 class Inbound(BaseModel, frozen=True, extra="forbid"):
-    """One message from a person. `addressed`: the bot is spoken to (a mention, a direct message)."""
+    """One message from a person. `addressed`: the bot is spoken to (a mention, a direct message).
+
+    `begins_direct`: it begins a thread in a conversation with the bot alone, where whatever is said is for the bot.
+    """
 
     address: Address
     account: Account
@@ -47,6 +50,7 @@ class Inbound(BaseModel, frozen=True, extra="forbid"):
     text: Storable
     addressed: bool
     at: NonNegativeInt
+    begins_direct: bool = False
 
 
 class Changed(BaseModel, frozen=True, extra="forbid"):

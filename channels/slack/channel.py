@@ -123,7 +123,7 @@ class SlackChannel:
 
     async def catch_up(self, address: Address, after: str | None) -> AsyncIterator[Inbound]:
         running = self._running
-        async for message in running.out.history(address, oldest=after, pages=_CATCH_UP_PAGES):
+        async for message in running.out.oldest_first(address, after, pages=_CATCH_UP_PAGES):
             said = events.inbound({"type": "message", "channel": address.room, **message}, running.us)
             if said is not None and (after is None or places.is_after(said.platform_id, after)):
                 yield said

@@ -53,6 +53,7 @@ def inbound(event: Mapping[str, object], us: Us) -> Inbound | None:
         text="\n".join(filter(None, (spoken(text, us.user), *_files(event)))),
         addressed=places.is_direct(room) or f"<@{us.user}>" in text or f"<@{us.user}|" in text,
         at=places.millis(ts),
+        begins_direct=places.is_direct(room) and _text(event, "thread_ts") in ("", ts),
     )
 
 

@@ -79,6 +79,16 @@ class Outgoing:
                 return str(message["ts"])
         return None
 
+    async def oldest_first(self, address: Address, after: str | None, *, pages: int) -> AsyncIterator[Payload]:
+        """What was said in a thread or a room since `after`. Raises `CannotTell` where that is more than `pages`."""
+        found = self.history(address, oldest=after, pages=pages)
+        if address.thread:
+            async for message in found:
+                yield message
+        else:
+            for message in reversed([message async for message in found]):
+                yield message
+
     async def history(self, address: Address, *, oldest: str | None, pages: int) -> AsyncIterator[Payload]:
         """The messages of a thread oldest first, or those of a room newest first. Raises `CannotTell` after `pages`."""
         method, which = ("conversations.replies", address.thread) if address.thread else ("conversations.history", None)

@@ -1,0 +1,89 @@
+"""What was said to us directly while nobody listened is read at the next start, each message once (R29)."""
+
+from __future__ import annotations
+
+from casestore import cases, messages, positions
+from casestore.scope import System
+from casestore.states import Direction
+from casestore.tx import Tx
+from tests.loop.scripted import says
+from tests.slack.office import Office
+
+
+async def heard(office: Office) -> dict[str, list[str]]:
+    """What people said, by the title of the case."""
+    found: dict[str, list[str]] = {}
+    for case in sorted(await office.service.store.read(cases.listing, System()), key=lambda case: case.number):
+        said = await office.service.store.read(messages.of_case, System(), case.id)
+        found[case.title] = [message.text for message in said if message.direction is Direction.IN]
+    return found
+
+
+async def spoken_once(office: Office) -> None:
+    """ann has written to us once, and was answered."""
+    office.answers(says("Hello."))
+    said = await office.ann.says(None, "first")
+    await office.shows(said.message, "Hello.")
+
+
+async def test_a_direct_message_of_the_time_between_begins_a_case_and_its_thread_is_read_too(office: Office) -> None:
+    await spoken_once(office)
+    await office.close()
+    second = office.ann.writes(None, "second")
+    office.ann.writes(None, "and more of it", thread=second)
+    third = office.ann.writes(None, "third")
+    office.answers(says("Two."), says("Three."))
+    await office.open()
+    await office.shows(third, "Three.")
+    await office.shows(second, "Two.")
+    said = {"first": ["first"], "second": ["second", "and more of it"], "third": ["third"]}
+    assert await heard(office) == said
+    await office.restart()
+    assert await heard(office) == said
+
+
+async def test_what_stands_there_from_before_we_were_spoken_to_is_left_alone(office: Office) -> None:
+    office.ann.writes(None, "years ago")
+    await spoken_once(office)
+    await office.restart()
+    assert await heard(office) == {"first": ["first"]}
+
+
+async def test_the_place_moves_over_what_is_stored_and_not_with_what_arrives(office: Office) -> None:
+    """R29: what was missed before a message that came would be passed by."""
+    await spoken_once(office)
+    room = f"slack:{office.slack.team}/{office.slack.direct(office.ann).id}"
+    began = await office.service.store.read(positions.of, room)
+    office.answers(says("Again."))
+    later = await office.ann.says(None, "second")
+    await office.shows(later.message, "Again.")
+    assert await office.service.store.read(positions.of, room) == began
+    await office.restart()
+    assert await office.service.store.read(positions.of, room) == later.message.ts
+
+
+async def test_a_conversation_that_cannot_be_read_now_is_read_at_the_next_start(office: Office) -> None:
+    await spoken_once(office)
+    await office.close()
+    office.ann.writes(None, "second")
+    office.slack.fail_next("conversations.history", error="internal_error", times=None)
+    await office.open()
+    assert await heard(office) == {"first": ["first"]}
+    office.slack.heal("conversations.history")
+    office.answers(says("Two."))
+    await office.restart()
+    assert await heard(office) == {"first": ["first"], "second": ["second"]}
+
+
+async def test_rooms_are_not_read_for_what_nobody_said_to_us(office: Office) -> None:
+    office.answers(says("Hello."))
+    await office.shows(await office.asks(), "Hello.")
+    await office.close()
+    office.ann.writes(office.ops, f"<@{office.slack.bot.id}> and nobody listened")
+    await office.open()
+    assert office.slack.calls("conversations.history") == []
+
+    def places(tx: Tx) -> list[str]:
+        return [place for place in positions.on(tx, "slack") if place.count("/") == 1]
+
+    assert await office.service.store.read(places) == []
