@@ -22,7 +22,7 @@ from bot.listening import Listening
 from bot.playbook import PlaybookModel, load_playbooks
 from bot.receiver import Receiver
 from bot.schedule import Schedule
-from bot.settings import Settings, Slack
+from bot.settings import Settings
 from bot.spool import Spool
 from bot.standby import Standby
 from bot.status_line import StatusLine
@@ -101,18 +101,20 @@ def configured(settings: Settings) -> dict[str, Channel]:
         return {}
     from channels.slack.channel import SlackChannel
 
-    return {"slack": SlackChannel(slack_login(settings.slack))}
+    return {"slack": SlackChannel(slack_login(settings))}
 
 
-def slack_login(slack: Slack) -> "SlackLogin":
+def slack_login(settings: Settings) -> "SlackLogin":
     """What Slack's adapter needs of the settings, in the mode they name."""
     from channels.slack.channel import SlackLogin
 
+    slack, access = settings.slack, settings.access
     over_http = slack.mode == "http"
     return SlackLogin(
         bot_token=_shown(slack.bot_token) or "", teams=slack.teams, api_url=slack.api_url,
         app_token=None if over_http else _shown(slack.app_token),
         signing_secret=_shown(slack.signing_secret) if over_http else None,
+        tells_guests=access.unknown != access.guests,
     )  # fmt: skip
 
 

@@ -131,15 +131,20 @@ def title_of(text: str) -> str:
 
 def principal_of(tx: Tx, now: int, account: Account, settings: Settings) -> Principal | None:
     """Who writes from an account; somebody unknown is let in where the settings say so, else None (R20)."""
-    found = principals.by_account(tx, account.channel, account.space, account.account_id)
-    if found is not None or settings.access.unknown == "ignore":
+    found = principals.by_account(tx, *account.identity)
+    if found is not None or not lets_in(tx, account, settings):
         return found
     channel, space, account_id = account.identity
-    if principals.ever_bound(tx, channel, space, account_id):
-        return None  # revoked since: it stays out
     added = principals.add(tx, now, tenant=settings.service.tenant, name=name_of(account), role=Role.REQUESTER)
     principals.bind(tx, now, added.id, channel=channel, space=space, account_id=account_id, bound_by=None)
     return added
+
+
+def lets_in(tx: Tx, account: Account, settings: Settings) -> bool:
+    """Whether somebody unknown becomes a requester by writing; whoever was revoked stays out."""
+    if settings.access.unknown == "ignore" or (account.guest and settings.access.guests == "ignore"):
+        return False
+    return not principals.ever_bound(tx, *account.identity)
 
 
 def name_of(account: Account) -> str:

@@ -27,6 +27,7 @@ class Listening:
         self._channel, self._receiver, self._store = channel, receiver, store
         self._wait_s = _FIRST_WAIT_S
         self._tried = asyncio.Event()
+        self._failed: Exception | None = None
 
     async def run(self) -> None:
         """Begin, however often that is tried, and store what was missed."""
@@ -35,17 +36,23 @@ class Listening:
                 self._tried.set()
                 await asyncio.sleep(self._wait_s)
             await self._catch_up()
+        except Exception as error:  # a bug: `tried` says it to whoever starts the service
+            self._failed = error
+            raise
         finally:
             self._tried.set()
 
     async def tried(self, most_s: float = _LONGEST_START_S) -> None:
         """Until what was missed is stored, the first attempt has failed, or so many seconds have passed.
 
-        What is missed comes before what is new, where that can be had: but no start waits long for it.
+        What is missed comes before what is new, where that can be had: but no start waits long for it. Raises what no
+        platform's trouble explains.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(most_s):
                 await self._tried.wait()
+        if self._failed is not None:
+            raise self._failed
 
     async def _begin(self) -> bool:
         """Whether the channel listens now."""
@@ -58,9 +65,6 @@ class Listening:
                 logging.ERROR if refused else logging.WARNING, "channel.not_started",
                 extra={"fields": {"channel": self._channel.name, "error": str(error)}},
             )  # fmt: skip
-            return False
-        except Exception:  # a bug of one channel is not the end of all
-            log.exception("channel.not_started", extra={"fields": {"channel": self._channel.name}})
             return False
         return True
 

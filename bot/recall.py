@@ -41,7 +41,7 @@ def admitted(tx: Tx, inbound: Inbound, settings: Settings) -> Admitted | None:
     if messages.seen(tx, address, inbound.platform_id) is not None:
         return None
     who = principals.by_account(tx, *inbound.account.identity)
-    if who is None and (settings.access.unknown == "ignore" or principals.ever_bound(tx, *inbound.account.identity)):
+    if who is None and not intake.lets_in(tx, inbound.account, settings):
         return None
     case = bindings.case_at(tx, address)
     if case is None:

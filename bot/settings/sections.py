@@ -111,6 +111,7 @@ class Access(Section):
     """`[access]`: whom we listen to (R20, R12)."""
 
     unknown: Literal["ignore", "requester"] = "ignore"
+    guests: Literal["ignore", "requester"] = "ignore"
     operator_writes: Literal["takes_over", "joins"] = "takes_over"
 
 

@@ -17,6 +17,7 @@ from channels.port import Receiver
 from channels.slack import events, places
 from channels.slack.events import Us
 from channels.slack.examine import Examination
+from channels.slack.guests import Guests
 from channels.slack.listener import Listener
 from channels.slack.outgoing import Outgoing
 from channels.slack.pace import Pace
@@ -37,6 +38,7 @@ class SlackLogin:
     teams            ids of the workspaces whose people exist for us; without any, nobody does (R20, R24)
     app_token        `xapp-…`, for Socket Mode
     signing_secret   where Slack tells us things by requests instead: what it signs them with
+    tells_guests     whether it matters who is a guest: then Slack is asked of everybody who acts
     api_url          where the Web API is, ending in `/`
     """
 
@@ -44,6 +46,7 @@ class SlackLogin:
     teams: Sequence[str]
     app_token: str | None = field(default=None, repr=False)
     signing_secret: str | None = field(default=None, repr=False)
+    tells_guests: bool = False
     api_url: str = "https://slack.com/api/"
 
     def transport(self, look_every_s: float) -> Transport:
@@ -70,7 +73,7 @@ class SlackChannel:
         self, login: SlackLogin, now: Callable[[], float] = time.monotonic, *, look_every_s: float = 5.0
     ) -> None:
         """`now` in seconds: what the pace of posts is kept by. A socket is looked after every `look_every_s`."""
-        self._login, self._pace = login, Pace(now)
+        self._login, self._clock, self._pace = login, now, Pace(now)
         self._transport = login.transport(look_every_s)
         self._now: _Running | None = None
 
@@ -93,7 +96,7 @@ class SlackChannel:
         web = Web(self._login.bot_token, self._login.api_url)
         us = await self._who_we_are(web)
         out = Outgoing(web, us.bot, self._pace)
-        listener = Listener(web, out, us, receiver)
+        listener = Listener(web, out, us, receiver, Guests(web, self._clock) if self._login.tells_guests else None)
         # not as a middleware: Bolt asks who it is before those, and acknowledges what it cannot ask for
         app = AsyncApp(
             client=web.client, logger=log, before_authorize=listener.store_first, request_verification_enabled=False

@@ -15,6 +15,7 @@ from channels.messages import Command, Inbound, Press
 from channels.port import Receiver
 from channels.slack import events, home, modals, places, presses, shortcuts
 from channels.slack.events import Us
+from channels.slack.guests import Guests
 from channels.slack.outgoing import Outgoing
 from channels.slack.typed import Typed
 from channels.slack.web import Web
@@ -29,7 +30,9 @@ _ANYTHING = re.compile(r".*")
 class Listener:
     """One for each connection of ours."""
 
-    def __init__(self, web: Web, out: Outgoing, us: Us, receiver: Receiver) -> None:
+    def __init__(self, web: Web, out: Outgoing, us: Us, receiver: Receiver, guests: Guests | None = None) -> None:
+        """`guests` tells who is one, where that matters."""
+        self._guests = guests
         self._web, self._out, self._us, self._receiver = web, out, us, receiver
         self._typed = Typed()
 
@@ -56,6 +59,7 @@ class Listener:
 
     async def _store(self, event: Mapping[str, object]) -> None:
         if (said := events.inbound(event, self._us)) is not None:
+            said = said.model_copy(update={"account": await self._marked(said.account)})
             if (command := self._typed.command(said)) is None:
                 await self._receiver.inbound(said)
             elif self._typed.begin(said):
@@ -110,7 +114,8 @@ class Listener:
         """Stored before it is acknowledged, like a message; whoever used it sees where that failed."""
         said = shortcuts.opened_on(body, self._us)
         if said is not None:
-            await self._receiver.inbound(said)
+            account = await self._marked(said.account)
+            await self._receiver.inbound(said.model_copy(update={"account": account}))
         await ack()
 
     async def _home_opened(self, event: Body) -> None:
@@ -149,9 +154,13 @@ class Listener:
         account = presses.account_of({"user": {"id": body["user_id"], "team_id": body["team_id"]}}, self._us)
         if account is None:
             return
+        account = await self._marked(account)
         address = Address(channel=places.NAME, space=self._us.team, room=body["channel_id"])
         text = events.spoken(f"{body['command']} {body.get('text') or ''}".strip(), self._us.user)
         await self._obey(Command(address=address, account=account, text=text))
+
+    async def _marked(self, account: Account) -> Account:
+        return account if self._guests is None else await self._guests.marked(account)
 
     async def _obey_once(self, said: Inbound, command: Command) -> None:
         try:

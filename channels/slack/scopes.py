@@ -14,6 +14,7 @@ BOT: dict[str, str] = {
     "channels:read": "hear that a public room is archived, deleted, or that it was sent out of one",
     "groups:read": "hear the same of private rooms",
     "chat:write": "answer, ask for approvals, and change what it has said",
+    "users:read": "see who is only a guest, where the settings tell them apart",
     "commands": "offer its commands and its shortcut",
 }
 """Scopes of the bot token, each with what it is for."""
@@ -38,6 +39,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "conversations.history": ("channels:history", "groups:history", "im:history", "mpim:history"),
     "conversations.info": ("channels:read", "groups:read"),
     "conversations.replies": ("channels:history", "groups:history", "im:history", "mpim:history"),
+    "users.info": ("users:read",),
     "views.open": (),
     "views.publish": (),
 }

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from bot import app
 from bot.app import Service
@@ -74,7 +74,7 @@ class Office:
 
     def channel(self) -> SlackChannel:
         """Slack's, as `app.configured` makes it, but that no post is ever too early unless `paced` says so."""
-        return SlackChannel(app.slack_login(self.settings.slack), self.paced or unhurried(), look_every_s=0.5)
+        return SlackChannel(app.slack_login(self.settings), self.paced or unhurried(), look_every_s=0.5)
 
     async def close(self) -> None:
         """Stop it."""
@@ -86,9 +86,9 @@ class Office:
         await self.close()
         await self.open()
 
-    async def let_strangers_in(self) -> None:
+    async def let_strangers_in(self, guests: Literal["ignore", "requester"] = "ignore") -> None:
         """Whoever is in a listed workspace may ask from now on: what then stays out, stays out for another reason."""
-        self.settings = self.settings.model_copy(update={"access": Access(unknown="requester")})
+        self.settings = self.settings.model_copy(update={"access": Access(unknown="requester", guests=guests)})
         await self.restart()
         await self.slack.connected()
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot import doctor
 from bot.app import slack_login
-from bot.settings import Slack
+from bot.settings import Settings, Slack
 from channels.findings import Finding
 from channels.slack import scopes
 from channels.slack.channel import SlackChannel
@@ -39,7 +39,7 @@ async def examined(slack: SlackServer, room: str | None, **given: object) -> dic
     settings = Slack.model_validate(
         {"bot_token": BOT_TOKEN, "app_token": APP_TOKEN, "teams": [slack.team], "api_url": slack.api_url, **given}
     )
-    channel = SlackChannel(slack_login(settings), unhurried())
+    channel = SlackChannel(slack_login(Settings(slack=settings)), unhurried())
     return {finding.what: finding async for finding in channel.examine(doctor.SAMPLE, room)}
 
 

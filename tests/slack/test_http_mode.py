@@ -266,4 +266,4 @@ async def test_the_channel_of_http_mode_is_made_from_the_settings(tmp_path: Path
     assert channel.webhook is not None
     assert channel.webhook.path == "/slack/events"
     assert SIGNING_SECRET in settings.secrets()
-    assert SIGNING_SECRET not in repr(app.slack_login(slack))
+    assert SIGNING_SECRET not in repr(app.slack_login(settings))
