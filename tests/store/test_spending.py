@@ -196,3 +196,15 @@ async def test_an_answer_about_an_outcome_is_no_approval(world: World, store: St
         await world.decide(asked.gate, world.people.kim, verb)
         with pytest.raises(BadRequest, match="run it again"):
             await spend(world, await world.resumed(asked))
+
+
+async def test_the_consent_to_a_call_does_not_let_a_denied_approval_of_it_be_spent(world: World, store: Store) -> None:
+    """Both gates are about the very same call, so they carry the same digest; only the one that is spent counts."""
+    consent = await world.ask(kind=GateKind.CONSENT, roles=[Role.REQUESTER])
+    await world.decide(consent.gate, world.people.you)
+    asked = await world.ask(await world.resumed(consent))
+    await world.decide(asked.gate, world.people.kim, Verb.DENY)
+    again = await world.resumed(asked)
+    assert again.gate.digest_shown == consent.gate.digest_shown
+    assert await spend(world, again) is NotSpent.VOID
+    assert (await store.read(steps.by_id, asked.step.id)).state is StepState.WAITING
