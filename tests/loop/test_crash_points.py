@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from bot import advance, gating, intake
-from casestore import cases, leases, outbox
+from bot import advance, gating, intake, threads
+from casestore import cases, leases
 from casestore.scope import System
 from casestore.states import Outcome, StepState, TurnState
 from tests.loop.cut_off import killed_in
@@ -228,7 +228,7 @@ async def test_killed_after_a_message_was_sent_and_before_that_was_noted_it_is_n
 
     case = await rig.say("What is wrong?")
     await rig.work(deliver=False)
-    rig.die(before=outbox.mark_sent)
+    rig.die(before=threads.posted)
     with pytest.raises(Killed):
         await rig.deliver()
     await rig.restart()

@@ -232,8 +232,8 @@ def test_after_finished_an_approved_call_is_over(installation: Installation, too
         ("after outbox.take_due", 0),
         ("before a text is sent", 0),
         ("after a text is sent", 1),
-        ("within outbox.mark_sent", 1),
-        ("after outbox.mark_sent", 1),
+        ("within threads.posted", 1),
+        ("after threads.posted", 1),
     ],
 )
 @pytest.mark.parametrize("can_find", [True, False], ids=["a platform that can say", "one that cannot"])
@@ -258,7 +258,7 @@ def test_around_a_send_nothing_is_lost_and_what_may_be_double_says_so(
     )
 
 
-@pytest.mark.parametrize("dies", ["after a card is sent", "within outbox.mark_sent", "after a card is edited"])
+@pytest.mark.parametrize("dies", ["after a card is sent", "within threads.posted", "after a card is edited"])
 def test_around_a_card_there_is_one_copy_that_shows_the_end(installation: Installation, dies: str) -> None:
     """R28: also where the process was killed before it knew which message the card is."""
     if dies == "after a card is edited":
