@@ -36,6 +36,8 @@ async def test_what_a_person_says_becomes_the_one_result_of_the_call(
     await rig.work()
 
     assert await kinds(rig, case) == [kind]
+    (step,) = await rig.steps(case)
+    assert step.state is (StepState.FINISHED if verb is Verb.HAPPENED else StepState.FAILED)
     assert returned(rig.model.sent[1]) == [heard]
     assert rig.effects.made == ["note x"]
     assert rig.posted()[-1] == "I see."
