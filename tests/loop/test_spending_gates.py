@@ -261,3 +261,18 @@ async def test_the_moment_a_gate_is_decided_its_expiry_has_no_more_say(rig: Rig)
     await rig.work()
 
     assert rig.effects.made == ["restart a"]
+
+
+async def test_a_call_whose_approval_was_made_void_is_not_asked_about_anew(rig: Rig) -> None:
+    """Only where the approver saw something else than what would run is the question put again."""
+    case = await asked(rig)
+    rig.model.then(says("It was not restarted."))
+    await rig.decide(case)
+    (gate,) = await rig.gates(case)
+    await rig.store.write(gates.void, rig.clock.now(), gate, by="engine", reason="the case was looked at by hand")
+    await rig.work()
+
+    assert returned(rig.model.sent[1]) == ["not run: the case was looked at by hand"]
+    assert [gate.state for gate in await rig.gates(case)] == [GateState.VOID]
+    assert rig.effects.made == []
+    await checked(rig.store, case)
