@@ -151,6 +151,19 @@ async def test_an_outcome_nobody_told_stays_unknown_and_the_model_hears_that(wor
     assert not await store.write(steps.finish_tool, world.now, step.id, ok=True, result='{"n":3}')
 
 
+@pytest.mark.parametrize("started", [True, False])
+async def test_of_a_call_that_is_not_in_doubt_nobody_says_what_became(
+    world: World, store: Store, started: bool
+) -> None:
+    """Such a word would take the result from a call being made, and its turn from one that waits."""
+    working = await (killed_during(world, Tier.CONSEQUENTIAL) if started else world.working())
+    step = await step_of(world, working)
+    await store.write(recovery.settle_unknown, world.now, step, happened=True, result='{"n":1}', actor="principal:kim")
+    await store.write(recovery.leave_unknown, step, '{"kind":"unknown"}')
+    assert await step_of(world, working) == step
+    assert "tool.outcome_told" not in await world.trail_kinds(working.case.id)
+
+
 async def test_run_it_again_is_a_further_attempt_beside_the_first(world: World, store: Store) -> None:
     working = await unknown(world)
     asked = await answered(world, working, Verb.RERUN)
