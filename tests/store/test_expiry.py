@@ -174,6 +174,15 @@ async def test_somebody_who_has_left_does_not_move_the_expiry(world: World, stor
     assert await world.gate(asked.gate.id) == asked.gate
 
 
+async def test_somebody_of_another_tenant_does_not_move_the_expiry(world: World, store: Store) -> None:
+    """R21: whatever scope they come with."""
+    asked = await world.ask(roles=[Role.OPERATOR], expires_at=world.now + HOUR)
+    stranger = await store.write(principals.add, world.now, tenant="elsewhere", name="stranger", role=Role.OPERATOR)
+    with pytest.raises(MoveRefused, match="may decide"):
+        await store.write(gates.extend, world.now, asked.gate, stranger, expires_at=world.now + DAY, reminders=())
+    assert await world.gate(asked.gate.id) == asked.gate
+
+
 async def test_of_what_is_decided_the_expiry_is_not_moved(world: World, store: Store) -> None:
     """R6: what is written stays as it was."""
     asked = await world.ask(roles=[Role.OPERATOR], expires_at=world.now + HOUR)
