@@ -153,6 +153,19 @@ async def test_an_expiry_may_hand_the_case_to_an_operator_instead(make_rig: Make
     assert rig.effects.made == []
 
 
+async def test_where_an_expiry_hands_the_case_over_a_denial_does_not(make_rig: MakeRig) -> None:
+    rig = await make_rig(settings=Settings(gates=Gates(on_expiry=OnExpiry.HANDOFF)))
+    rig.model.then(calls(A), says("Then I leave it."))
+
+    case = await rig.say("Everything hangs")
+    await rig.work()
+    await rig.decide(case, Verb.DENY)
+    await rig.work()
+
+    assert [run.outcome for run in await rig.runs(case)] == [Outcome.PARKED, Outcome.ANSWERED]
+    assert rig.posted()[-1] == "Then I leave it."
+
+
 @pytest.mark.parametrize("verb", [Verb.APPROVE, Verb.DENY])
 async def test_a_routine_call_behind_a_gated_one_waits_for_it(rig: Rig, verb: Verb) -> None:
     rig.model.then(calls(NOTE, A, ("note", {"text": "y"}), LOOK), says("Done."))
