@@ -1,13 +1,15 @@
 """Two calls with one effect key are one intent, in one case or two: the second needs a decision of its own."""
 
+from dataclasses import replace
+
 import pytest
 
 from casestore import principals, recovery, steps
 from casestore.db import Store
 from casestore.errors import ConstraintBroken
 from casestore.spending import ASK_ANEW, NotSpent, Spent, spend
-from casestore.states import GateState, Role, StepState
-from tests.conftest import MINUTE, Asked, World
+from casestore.states import GateState, Role, StepState, Tier
+from tests.conftest import MINUTE, RESTART, Asked, World
 from tests.store.rows import copy_row
 
 KEY = "refund:order-7"
@@ -84,3 +86,13 @@ async def test_the_schema_refuses_the_same_effect_twice(world: World, store: Sto
     first = await started(world)
     with pytest.raises(ConstraintBroken, match=r"steps\.effect_key"):
         await store.write(copy_row, "steps", first.step.id, seq=99, position=99, gate_id=None)
+
+
+async def test_a_read_only_call_that_was_cut_off_does_not_stand_in_its_own_way(world: World, store: Store) -> None:
+    """It waits again and is to be spent anew; that it carries the key already is no effect that was made (R14)."""
+    working = await world.working(replace(RESTART, tier=Tier.READ_ONLY))
+    asked = await world.approved(await world.ask(working, effect_key=KEY))
+    assert isinstance(await start(world, asked), Spent)
+    await store.write(recovery.recover, world.now, asked.turn.id)
+    assert (await store.read(steps.by_id, asked.step.id)).effect_key == KEY
+    assert isinstance(await start(world, asked), Spent)
