@@ -14,7 +14,7 @@ from casestore.errors import StoreUnavailable
 from casestore.models import CaseId
 from casestore.states import LeaseKind, Outcome, TurnState
 from tests.loop.conftest import MakeRig
-from tests.loop.rig import THREAD, Rig
+from tests.loop.rig import HOUR, THREAD, Rig
 from tests.loop.scripted import Held, Waits, calls, says
 
 
@@ -98,6 +98,55 @@ async def test_an_earlier_boots_leases_are_void_at_the_start_and_a_persons_are_n
 
     assert (await rig.store.read(leases.of_case, worked.id)).kind is None
     assert (await rig.store.read(leases.of_case, taken.id)).kind is LeaseKind.HUMAN
+
+
+async def test_the_engine_does_not_wait_out_what_an_earlier_boot_held(rig: Rig) -> None:
+    """R10: nobody but this service works, so whoever had the case is gone."""
+    case = await rig.say("Hello")
+    rig.model.then(says("Hello."))
+    await rig.store.write(leases.take, rig.clock.now(), case.id, holder="engine boot-0", boot="boot-0", ttl=HOUR)
+    running = rig.start(rig.engine.run())
+    async with asyncio.timeout(20):
+        while not rig.model.sent:  # noqa: ASYNC110 - the engine comes by itself
+            await asyncio.sleep(0)
+    await rig.engine.stop(5)
+    await running
+
+    assert await rig.texts(case) == ["Hello."]
+
+
+async def test_a_bug_in_a_run_leaves_alone_a_case_that_a_person_has_taken_meanwhile(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def taken_and_broken(*_: object) -> object:
+        await rig.take(case)
+        raise ZeroDivisionError("a bug")
+
+    case = await rig.say("Hello")
+    rig.model.then(calls(("look", {"at": "/"})))
+    monkeypatch.setattr("bot.conduct.Conductor._run_calls", taken_and_broken)
+    rig.engine.wake(case.id)
+    await rig.engine.idle()
+
+    assert (await rig.store.read(leases.of_case, case.id)).kind is LeaseKind.HUMAN
+    assert [turn.not_before for turn in await rig.turns(case)] == [0]
+
+
+async def test_a_bug_in_a_run_leaves_alone_a_case_that_was_closed_meanwhile(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def closed_and_broken(*_: object) -> object:
+        await rig.say("And another thing")
+        await rig.close(case)
+        raise ZeroDivisionError("a bug")
+
+    case = await rig.say("Hello")
+    rig.model.then(calls(("look", {"at": "/"})))
+    monkeypatch.setattr("bot.conduct.Conductor._run_calls", closed_and_broken)
+    rig.engine.wake(case.id)
+    await rig.engine.idle()
+
+    assert [turn.state for turn in await rig.turns(case)] == [TurnState.SETTLED]
 
 
 async def test_a_bug_in_the_middle_of_a_run_ends_it_on_record_and_puts_the_turn_off(
