@@ -1,9 +1,12 @@
 """A run that the store leaves in the middle: nothing is asked twice, made twice or forgotten (R14, R15)."""
 
+from bot import absorb
+from bot.spool import Left
+from casestore import leases
 from casestore.states import Provenance
 from tests.degraded.broken import Breakage, full
 from tests.degraded.talk import back, conversation, engine_goes_on, engine_tries, every_way
-from tests.loop.rig import Rig
+from tests.loop.rig import HOUR, Rig
 from tests.loop.scripted import Held, Waits, calls, says
 
 
@@ -85,3 +88,14 @@ async def test_a_case_whose_answer_is_being_made_from_memory_is_not_worked_besid
     await back(rig)
     assert rig.posted() == ["Hello."]
     assert len(rig.model.sent) == 1
+
+
+async def test_a_case_that_was_left_stays_with_whoever_has_it_by_now(rig: Rig) -> None:
+    """R10: only what that boot itself still holds is freed."""
+    case, now = await rig.say("Hi"), rig.clock.now()
+    lease = await rig.store.write(leases.take, now, case.id, holder="engine", boot=rig.boot, ttl=HOUR)
+    assert lease is not None
+    await rig.store.write(absorb.fact, Left(case_id=case.id, boot="an earlier boot"))
+    assert await rig.store.write(leases.holds, now, lease)
+    await rig.store.write(absorb.fact, Left(case_id=case.id, boot=rig.boot))
+    assert not await rig.store.write(leases.holds, now, lease)
