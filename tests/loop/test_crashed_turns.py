@@ -80,3 +80,19 @@ async def test_a_turn_tried_too_often_with_a_call_in_doubt_asks_about_it_and_goe
     assert rig.posted()[-1] == "It was noted."
     assert unpaired(rig.model.sent[-1]) == []
     assert rig.effects.made == ["note x"]
+
+
+async def test_a_run_that_comes_back_after_its_lease_says_so_on_its_record(rig: Rig) -> None:
+    """R16: also where nobody else has taken the case, whose run would otherwise be found open and called crashed."""
+    held = Held()
+    rig.model.then(Waits(held, says("Too late.")), says("In time."))
+    case = await rig.say("It hangs")
+    working = rig.start(rig.conductor.work(case.id))
+    await held.reached.wait()
+    rig.clock.pass_by(rig.settings.leases.ttl)
+    held.release.set()
+    await working
+    await rig.work()
+
+    assert [run.outcome for run in await rig.runs(case)] == [Outcome.LEASE_LOST, Outcome.ANSWERED]
+    assert rig.posted() == ["In time."]

@@ -267,3 +267,13 @@ async def test_a_turn_of_nothing_but_alerts_is_caused_by_an_alert(world: World, 
         begun = await begin(world, case)
         assert begun is not None
         assert begun.turn.cause is cause
+
+
+async def test_where_none_of_the_messages_named_is_unread_no_turn_begins(world: World, store: Store) -> None:
+    """R11: what was not in view of an answer is not answered by it, nor is a turn begun for nothing."""
+    case = await world.case()
+    said = await world.say(case)
+    assert await store.write(turns.begin, world.now, case.id, WORKER, ()) is None
+    assert await store.read(turns.of_case, case.id) == []
+    assert [message.id for message in await store.read(messages.unread, case.id)] == [said.id]
+    assert (await store.read(leases.of_case, case.id)).kind is None
