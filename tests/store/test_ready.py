@@ -127,6 +127,13 @@ async def test_whatever_has_work_and_is_begun_starts_a_run(
         await store.write(play)
 
 
+async def test_a_case_is_ready_again_at_the_moment_its_lease_has_run_out(world: World, store: Store) -> None:
+    """R10: whoever had it and came no further is not waited for any longer than that."""
+    begun = await world.begin()
+    assert await store.read(leases.ready, world.now + LEASE_TTL - 1, 10) == []
+    assert await store.read(leases.ready, world.now + LEASE_TTL, 10) == [begun.case.id]
+
+
 async def test_ready_names_as_many_as_it_is_asked_for_the_oldest_first(world: World, store: Store) -> None:
     made = [await world.case() for _ in range(3)]
     for case in reversed(made):
