@@ -164,6 +164,19 @@ async def test_of_a_call_that_is_not_in_doubt_nobody_says_what_became(
     assert "tool.outcome_told" not in await world.trail_kinds(working.case.id)
 
 
+@pytest.mark.parametrize("finished", [True, False])
+async def test_a_call_that_is_being_made_or_was_made_is_not_refused_any_more(
+    world: World, store: Store, finished: bool
+) -> None:
+    working = await killed_during(world, Tier.CONSEQUENTIAL)
+    if finished:
+        await store.write(steps.finish_tool, world.now, working.step.id, ok=True, result='{"n":1}')
+    step = await step_of(world, working)
+    await store.write(steps.refuse, world.now, None, step, '{"kind":"not_asked"}', why="the case was closed")
+    assert await step_of(world, working) == step
+    assert "tool.refused" not in await world.trail_kinds(working.case.id)
+
+
 async def test_run_it_again_is_a_further_attempt_beside_the_first(world: World, store: Store) -> None:
     working = await unknown(world)
     asked = await answered(world, working, Verb.RERUN)
