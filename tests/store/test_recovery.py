@@ -149,6 +149,8 @@ async def test_an_outcome_nobody_told_stays_unknown_and_the_model_hears_that(wor
     step = await step_of(world, working)
     assert (step.state, step.result) == (StepState.UNKNOWN, '{"kind":"unknown"}')
     assert not await store.write(steps.finish_tool, world.now, step.id, ok=True, result='{"n":3}')
+    await store.write(recovery.settle_unknown, world.now, step, happened=True, result="{}", actor="principal:kim")
+    assert await step_of(world, working) == step, "what the model has heard stays what was heard"
 
 
 @pytest.mark.parametrize("started", [True, False])
