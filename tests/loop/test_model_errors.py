@@ -104,3 +104,23 @@ async def test_a_model_cut_off_when_the_service_ends_leaves_a_turn_that_goes_on(
     await rig.work()
 
     assert rig.posted() == ["It is the disk."]
+
+
+@pytest.mark.parametrize("status", [503, 401])
+async def test_a_model_that_fails_in_a_case_a_person_has_taken_meanwhile_says_nothing_in_it(
+    rig: Rig, status: int
+) -> None:
+    """R10: neither that it is away nor that an operator gets the case is the assistant's to say any more."""
+    held = Held()
+    rig.model.then(*[http(status)] * (2 if status == 503 else 0), Waits(held, http(status)))
+    case = await rig.say("What is wrong?")
+    working = rig.start(rig.conductor.work(case.id))
+    await held.reached.wait()
+    await rig.take(case)
+    held.release.set()
+    await working
+    await rig.deliver()
+
+    assert rig.posted() == [f"kim has taken over {case.label}. I stay silent until it is handed back."]
+    assert [run.outcome for run in await rig.runs(case)] == [Outcome.LEASE_LOST]
+    assert [turn.not_before for turn in await rig.turns(case)] == [0]
