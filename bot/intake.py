@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from hashlib import sha256
 
-from bot import gating, speech, takeover, threads
+from bot import gating, loops, speech, takeover, threads
 from bot.settings import Settings
 from casestore import bindings, cases, gates, leases, messages, positions, principals
 from casestore.cases import Opening
@@ -53,7 +53,9 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
     message = store(tx, now, case, who, inbound.text, inbound=inbound)
     if inbound.begins_direct:  # what is said there while nobody listens begins a case too, and is looked for (R29)
         positions.begin(tx, str(inbound.address.begun("")), inbound.platform_id)
-    _after(tx, now, case, who, settings, zone, addressed=inbound.addressed)
+    if inbound.account.program and loops.runs_round(tx, now, case, message, settings):
+        return Received(case.id, message, duplicate=False)
+    _after(tx, now, case, who, settings, zone, addressed=inbound.addressed or inbound.account.program)
     return Received(case.id, message, duplicate=False)
 
 
@@ -107,7 +109,7 @@ def store(tx: Tx, now: int, case: Case, who: Principal, text: str, *, inbound: I
     """The message itself, with who the speaker is to the case (R23)."""
     said = Said(
         provenance=provenance_of(case, who),
-        body=text_body(text),
+        body=text_body(text, program=inbound is not None and inbound.account.program),
         author=who.id,
         author_account=None if inbound is None else "/".join(inbound.account.identity),
         address=None if inbound is None else str(inbound.address),
@@ -141,8 +143,8 @@ def principal_of(tx: Tx, now: int, account: Account, settings: Settings) -> Prin
 
 
 def lets_in(tx: Tx, account: Account, settings: Settings) -> bool:
-    """Whether somebody unknown becomes a requester by writing; whoever was revoked stays out."""
-    if settings.access.unknown == "ignore" or (account.guest and settings.access.guests == "ignore"):
+    """Whether somebody unknown becomes a requester by writing; a program never does, whoever was revoked stays out."""
+    if account.program or settings.access.unknown == "ignore" or (account.guest and settings.access.guests == "ignore"):
         return False
     return not principals.ever_bound(tx, *account.identity)
 

@@ -10,6 +10,8 @@ from casestore.scope import IN_SCOPE, Scope, parameters
 from casestore.states import Direction, Provenance
 from casestore.tx import Tx
 
+PROGRAM = "program"
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -23,9 +25,9 @@ class Said:
     platform_id: str | None = None
 
 
-def text_body(text: str) -> list[dict[str, object]]:
-    """A body of one text part."""
-    return [{"type": "text", "text": text}]
+def text_body(text: str, *, program: bool = False) -> list[dict[str, object]]:
+    """A body of one text part; one that a program has written says so."""
+    return [{"type": "text", "text": text, **({"by": PROGRAM} if program else {})}]
 
 
 def seen(tx: Tx, address: str, platform_id: str) -> Message | None:
@@ -54,6 +56,21 @@ def unread(tx: Tx, case_id: CaseId) -> list[Message]:
         "SELECT * FROM messages WHERE case_id = :case_id AND direction = 'in' AND turn_id IS NULL ORDER BY seq",
         case_id=case_id,
     )
+
+
+def programs_in_a_row(tx: Tx, case_id: CaseId, most: int) -> int:
+    """How many of the newest messages to us were written by programs, without a person's between; counted to `most`."""
+    written = tx.column(
+        """SELECT coalesce(json_extract(body, '$[0].by'), '') FROM messages WHERE case_id = :id AND direction = 'in'
+           ORDER BY seq DESC LIMIT :most""",
+        id=case_id, most=most,
+    )  # fmt: skip
+    return next((count for count, by in enumerate(written) if by != PROGRAM), len(written))
+
+
+def set_aside(tx: Tx, message: Message, turn_id: TurnId) -> None:
+    """It is stored, and no turn is begun for it: it counts as read with this one."""
+    tx.run("UPDATE messages SET turn_id = :turn WHERE id = :id AND turn_id IS NULL", id=message.id, turn=turn_id)
 
 
 def edit(tx: Tx, now: int, message: Message, body: Sequence[Mapping[str, object]]) -> None:

@@ -90,8 +90,8 @@ class Account(BaseModel, frozen=True, extra="forbid"):
     """Somebody's account on a platform: they are `channel`, `space`, `account_id` and nothing else (R20).
 
     `account_id` is the platform's immutable id. `display_name` is for showing and takes no part in comparing:
-    anybody may call themselves anything. `guest`: it is only a guest in its space, whom nothing but a binding of ours
-    makes known.
+    anybody may call themselves anything. `guest`: it is only a guest in its space; `program`: nobody sits behind it,
+    it is another bot's. Nothing but a binding of ours makes a program known.
     """
 
     channel: Annotated[str, Field(min_length=1)]
@@ -99,6 +99,7 @@ class Account(BaseModel, frozen=True, extra="forbid"):
     account_id: Annotated[str, Field(min_length=1)]
     display_name: Storable = ""
     guest: bool = False
+    program: bool = False
 
     @property
     def identity(self) -> tuple[str, str, str]:

@@ -103,6 +103,7 @@ class Limits(Section):
     wall: Duration = duration("30m")
     attempts: Count = 5
     invalid_in_a_row: Count = 3
+    programs_in_a_row: Count = 5
     window_turns: Count = 20
     result_characters: int = Field(default=20_000, ge=200)
 

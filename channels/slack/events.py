@@ -16,8 +16,8 @@ from channels.address import Account, Address
 from channels.messages import Changed, Gone, Inbound
 from channels.slack import places
 
-_SAID = frozenset({None, "file_share", "thread_broadcast"})
-"""Subtypes that are something a person says; every other tells of a change."""
+_SAID = frozenset({None, "file_share", "thread_broadcast", "bot_message"})
+"""Subtypes that are something somebody says; every other tells of a change."""
 
 _ROOM_LOST = re.compile(r"(channel|group)_(archive|deleted|left)")
 _TOKEN = re.compile(r"<([@#!])?([^<>|]*)(?:\|([^<>]*))?>")
@@ -35,11 +35,15 @@ class Us:
 
 
 def inbound(event: Mapping[str, object], us: Us) -> Inbound | None:
-    """What a person said, or None: ours, another bot's, of a workspace we do not listen to, or no message at all."""
+    """What somebody said, or None: ours, of a workspace we do not listen to, or no message at all.
+
+    Another bot is an account like any other, by its bot id; who is bound to it decides whether it is heard.
+    """
     if event.get("type") not in ("message", "app_mention") or event.get("subtype") not in _SAID:
         return None
-    user, room, ts = _text(event, "user"), _text(event, "channel"), _text(event, "ts")
-    if not (user and room and ts) or user == us.user or event.get("bot_id") is not None:
+    user, bot = _text(event, "user"), _text(event, "bot_id")
+    room, ts, author = _text(event, "channel"), _text(event, "ts"), bot or user
+    if not (author and room and ts) or user == us.user or bot == us.bot:
         return None
     # in a shared room `team` may be the room's; whose account it is, is in `user_team`
     space = _text(event, "user_team") or _text(event, "source_team") or _text(event, "team") or us.team
@@ -48,7 +52,7 @@ def inbound(event: Mapping[str, object], us: Us) -> Inbound | None:
     text = _text(event, "text")
     return Inbound(
         address=places.thread(us.team, room, _text(event, "thread_ts") or ts),
-        account=Account(channel=places.NAME, space=space, account_id=user),
+        account=Account(channel=places.NAME, space=space, account_id=author, program=bool(bot)),
         platform_id=ts,
         text="\n".join(filter(None, (spoken(text, us.user), *_files(event)))),
         addressed=places.is_direct(room) or f"<@{us.user}>" in text or f"<@{us.user}|" in text,

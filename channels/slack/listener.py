@@ -160,7 +160,7 @@ class Listener:
         await self._obey(Command(address=address, account=account, text=text))
 
     async def _marked(self, account: Account) -> Account:
-        return account if self._guests is None else await self._guests.marked(account)
+        return account if self._guests is None or account.program else await self._guests.marked(account)
 
     async def _obey_once(self, said: Inbound, command: Command) -> None:
         try:
