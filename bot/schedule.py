@@ -17,7 +17,7 @@ from bot.delivery import Delivery
 from bot.engine import Engine
 from bot.settings import Settings
 from bot.when import at_text
-from casestore import cases, gates, leases
+from casestore import cases, gates, leases, outbox
 from casestore.db import Store
 from casestore.errors import StoreError
 from casestore.files import wal_bytes
@@ -112,6 +112,8 @@ def remind(tx: Tx, now: int, settings: Settings, zone: tzinfo | None) -> int:
         who = gating.who_decides(tx, gate)
         text = f"Still waiting in {case.label} for {who}, until {until}: {gate.statement} (gate {gate.id})"
         speech.say(tx, now, gate.case_id, text)
+        for address in outbox.cards_beside(tx, gate):  # a room of those who approve is no thread of the case
+            speech.put(tx, now, gate.case_id, address, text)
     held = leases.long_held(tx, now - settings.leases.human_reminder)
     for row in held:
         label = cases.by_id(tx, row.case_id).label

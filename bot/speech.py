@@ -2,7 +2,7 @@
 
 from casestore import bindings, messages, outbox
 from casestore.messages import Said, text_body
-from casestore.models import CaseId, Message, PrincipalId, TurnId
+from casestore.models import CaseId, Message, MessageId, PrincipalId, TurnId
 from casestore.states import OutboxKind, Provenance
 from casestore.tx import Tx
 from channels.text import STYLES, pieces, storable, style_for
@@ -25,15 +25,22 @@ def say(
     said = Said(provenance, text_body(storable(text)), author=author)
     message = messages.post(tx, now, case_id, said, turn_id)
     for binding in bindings.of_case(tx, case_id):
-        channel = binding.address.partition(":")[0]
-        if channel not in STYLES:  # a channel of another version of ours: nobody knows what is safe to say there
-            continue
-        for piece in pieces(style_for(channel), text):
-            outbox.put(
-                tx, now, case_id, binding.address, OutboxKind.MESSAGE, body=piece, message_id=message.id,
-                turn_id=turn_id,
-            )  # fmt: skip
+        put(tx, now, case_id, binding.address, text, message_id=message.id, turn_id=turn_id)
     return message
+
+
+def put(
+    tx: Tx, now: int, case_id: CaseId, address: str, text: str, *, message_id: MessageId | None = None,
+    turn_id: TurnId | None = None,
+) -> None:  # fmt: skip
+    """Put `text` into the outbox of one address, split as its channel needs it."""
+    channel = address.partition(":")[0]
+    if channel not in STYLES:  # a channel of another version of ours: nobody knows what is safe to say there
+        return
+    for piece in pieces(style_for(channel), text):
+        outbox.put(
+            tx, now, case_id, address, OutboxKind.MESSAGE, body=piece, message_id=message_id, turn_id=turn_id
+        )  # fmt: skip
 
 
 def note_for_model(tx: Tx, now: int, case_id: CaseId, text: str) -> None:

@@ -131,6 +131,16 @@ def remember_card(
         _edit(tx, now, case_id, gate_id, address, platform_id)
 
 
+def cards_beside(tx: Tx, gate: Gate) -> list[str]:
+    """Where the gate's card stands besides the threads of its case."""
+    found = tx.column(
+        """SELECT DISTINCT address FROM cards WHERE gate_id = :gate AND address NOT IN (
+               SELECT address FROM bindings WHERE case_id = :case AND state = 'live') ORDER BY address""",
+        gate=gate.id, case=gate.case_id,
+    )  # fmt: skip
+    return [str(address) for address in found]
+
+
 def refresh_cards(tx: Tx, now: int, gate: Gate) -> None:
     """Every known copy of the gate's card is to be edited; copies still on their way are rendered when sent (R28)."""
     _refresh(tx, now, gate.case_id, gate.id)
