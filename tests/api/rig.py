@@ -118,7 +118,7 @@ async def until(found: Callable[[], Awaitable[T | None]], patience_s: float = PA
 @asynccontextmanager
 async def served(
     db: Path, *, alerts_token: str | None = None, host: str = LOOPBACK, channel: MemoryChannel | None = None,
-    names: tuple[str, ...] = (),
+    names: tuple[str, ...] = ("db-1",),
 ) -> AsyncGenerator[Served]:  # fmt: skip
     """The service on a file, with its HTTP server on a free port, on a machine that has these names too."""
     alerts = Alerts() if alerts_token is None else Alerts(token=SecretStr(alerts_token))

@@ -35,7 +35,7 @@ async def test_fifty_orders_in_alerts_make_no_call_that_has_consequences(web: Se
         for place in PLACES:
             groups += 1
             text = order.format(n=groups, folder=db.parent)
-            labels: dict[str, object] = {"mountpoint": web.folder}
+            labels: dict[str, object] = {"mountpoint": web.folder, "node": "db-1"}
             annotations: dict[str, object] = {"summary": "full", "description": "full"}
             (annotations if place in annotations else labels)[place] = text
             await web.notify(body(alert(str(groups), labels=labels, annotations=annotations), key=str(groups)))
