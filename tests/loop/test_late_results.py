@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bot import advance, results
-from casestore import leases
+from casestore import gates, leases
 from casestore.models import StepId
 from casestore.states import GateKind, GateState, Verb
 from tests.loop.cut_off import NOTE, unknown
@@ -72,6 +72,8 @@ async def test_what_a_person_says_after_a_result_has_come_does_not_replace_it(ri
 
     assert returned(rig.model.sent[1]) == ["noted at last"]
     assert "tool.outcome_told" not in await rig.trail(case)
+    answered = await rig.store.read(gates.by_id, gate.id)
+    assert (answered.state, answered.verb) == (GateState.APPROVED, Verb.NOT_HAPPENED), "what was said was said"
 
 
 async def test_a_case_resolved_while_a_call_is_made_waits_for_it_before_it_goes_on(rig: Rig) -> None:

@@ -62,6 +62,23 @@ async def spend(world: World, asked: Asked) -> Spent | NotSpent:
     )  # fmt: skip
 
 
+async def test_of_two_calls_that_were_cut_off_the_later_deadline_is_waited_for(world: World, store: Store) -> None:
+    first, second = replace(RESTART, tier=Tier.ROUTINE), replace(RESTART, tier=Tier.ROUTINE, position=1, call_id="c2")
+    working = await world.working(first, second)
+    for step, minutes in zip(working.steps, (30, 20), strict=True):
+        await store.write(
+            steps.start_tool, world.now, working.lease, working.run.id, step, deadline=world.now + minutes * MINUTE
+        )
+    assert await store.write(recovery.recover, world.now, working.turn.id) == world.now + 30 * MINUTE
+
+
+async def test_that_an_outcome_is_unknown_is_written_once(world: World, store: Store) -> None:
+    working = await killed_during(world, Tier.CONSEQUENTIAL)
+    for _ in range(2):
+        await store.write(recovery.mark_unknown, world.now + LATE, working.step)
+    assert (await world.trail_kinds(working.case.id)).count("tool.outcome_unknown") == 1
+
+
 async def test_killed_during_a_model_call_the_model_is_asked_again(world: World, store: Store) -> None:
     begun = await world.begin()
     call = ModelCall("{}", "d", world.now + MINUTE)
