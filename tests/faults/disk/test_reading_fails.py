@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Callable, Generator
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 
@@ -42,7 +43,7 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Generator[Commands]:
 def lived_in(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with a conversation, C-1001, and an alert's case that waits at gate 1, C-1002."""
     folder = tmp_path_factory.mktemp("lived_in")
-    (folder / "alert.json").write_bytes(body(alert("db-1", labels={"mountpoint": str(folder)})))
+    (folder / "alert.json").write_bytes(body(alert(gethostname(), labels={"mountpoint": str(folder)})))
     for arguments in (("chat",), ("alert", "send", "alert.json"), ("chat",)):
         assert commands(folder, *arguments, stdin="hello\n").code == 0
     assert commands(folder, "gate", "show", "1", "--json").code == 0
