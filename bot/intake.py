@@ -6,6 +6,7 @@ from datetime import tzinfo
 from hashlib import sha256
 
 from bot import gating, loops, speech, takeover, threads
+from bot.errors import Refused
 from bot.settings import Settings
 from casestore import bindings, cases, gates, leases, messages, positions, principals
 from casestore.cases import Opening
@@ -143,9 +144,15 @@ def principal_of(tx: Tx, now: int, account: Account, settings: Settings) -> Prin
 
 
 def lets_in(tx: Tx, account: Account, settings: Settings) -> bool:
-    """Whether somebody unknown becomes a requester by writing; a program never does, whoever was revoked stays out."""
-    if account.program or settings.access.unknown == "ignore" or (account.guest and settings.access.guests == "ignore"):
+    """Whether somebody unknown becomes a requester by writing; a program never does, whoever was revoked stays out.
+
+    Raises `Refused` where that hangs on what could not be found out: what they wrote is to come again.
+    """
+    access = settings.access
+    if account.program or access.unknown == "ignore" or (account.guest and access.guests == "ignore"):
         return False
+    if account.guest is None and access.guests == "ignore":
+        raise Refused("It cannot be found out just now who you are here. Please try again in a minute.")
     return not principals.ever_bound(tx, *account.identity)
 
 

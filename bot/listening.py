@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 
+from bot.errors import CaseboundError
 from casestore import bindings, positions
 from casestore.db import Store
 from casestore.errors import StoreError
@@ -91,7 +92,11 @@ class Listening:
             await self._catch_up_at(address)
         except ThreadGone as error:
             await self._receiver.gone(Gone(address=address, reason=error.reason))
-        except (ChannelError, StoreError) as error:  # the position stands: the next start reads from the same place
+        except (
+            ChannelError,
+            StoreError,
+            CaseboundError,
+        ) as error:  # the position stands: the next start reads from the same place
             fields = {"address": str(address), "error": str(error)}
             log.warning("channel.not_caught_up", extra={"fields": fields})
 

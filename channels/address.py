@@ -90,7 +90,8 @@ class Account(BaseModel, frozen=True, extra="forbid"):
     """Somebody's account on a platform: they are `channel`, `space`, `account_id` and nothing else (R20).
 
     `account_id` is the platform's immutable id. `display_name` is for showing and takes no part in comparing:
-    anybody may call themselves anything. `guest`: it is only a guest in its space; `program`: nobody sits behind it,
+    anybody may call themselves anything. `guest`: it is only a guest in its space, None where that could not be found
+    out; `program`: nobody sits behind it,
     it is another bot's. Nothing but a binding of ours makes a program known.
     """
 
@@ -98,7 +99,7 @@ class Account(BaseModel, frozen=True, extra="forbid"):
     space: str
     account_id: Annotated[str, Field(min_length=1)]
     display_name: Storable = ""
-    guest: bool = False
+    guest: bool | None = False
     program: bool = False
 
     @property

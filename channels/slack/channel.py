@@ -17,7 +17,7 @@ from channels.port import Receiver
 from channels.slack import events, places
 from channels.slack.events import Us
 from channels.slack.examine import Examination
-from channels.slack.guests import Guests
+from channels.slack.guests import Guests, marked
 from channels.slack.listener import Listener
 from channels.slack.outgoing import Outgoing
 from channels.slack.pace import Pace
@@ -76,6 +76,7 @@ class SlackChannel:
         self._login, self._clock, self._pace = login, now, Pace(now)
         self._transport = login.transport(look_every_s)
         self._now: _Running | None = None
+        self._guests: Guests | None = None
 
     @property
     def name(self) -> str:
@@ -96,7 +97,8 @@ class SlackChannel:
         web = Web(self._login.bot_token, self._login.api_url)
         us = await self._who_we_are(web)
         out = Outgoing(web, us.bot, self._pace)
-        listener = Listener(web, out, us, receiver, Guests(web, self._clock) if self._login.tells_guests else None)
+        self._guests = Guests(web, self._clock) if self._login.tells_guests else None
+        listener = Listener(web, out, us, receiver, self._guests)
         # not as a middleware: Bolt asks who it is before those, and acknowledges what it cannot ask for
         app = AsyncApp(
             client=web.client, logger=log, before_authorize=listener.store_first, request_verification_enabled=False
@@ -129,7 +131,7 @@ class SlackChannel:
         async for message in running.out.oldest_first(address, after, pages=_CATCH_UP_PAGES):
             said = events.inbound({"type": "message", "channel": address.room, **message}, running.us)
             if said is not None and (after is None or places.is_after(said.platform_id, after)):
-                yield said
+                yield said if self._guests is None else await marked(said, self._guests)
 
     async def examine(self, sample: Card, room: str | None) -> AsyncIterator[Finding]:
         """What is amiss with the set-up of the app, if anything; needs no start."""

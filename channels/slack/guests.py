@@ -12,12 +12,13 @@ from collections.abc import Callable
 
 from channels.address import Account
 from channels.errors import ChannelError
+from channels.messages import Inbound
 from channels.slack.presses import part
 from channels.slack.web import Web
 
 log = logging.getLogger("casebound.slack")
 
-_REMEMBERED, _FOR_S = 10_000, 3_600.0
+_REMEMBERED, _FOR_S, _AFTER_A_FAILURE_S = 10_000, 3_600.0, 20.0
 _SIGNS = ("is_restricted", "is_ultra_restricted", "is_stranger")
 
 
@@ -25,25 +26,39 @@ class Guests:
     """Marks accounts. `now` in seconds."""
 
     def __init__(self, web: Web, now: Callable[[], float]) -> None:
-        self._web, self._now, self._asking = web, now, asyncio.Lock()
-        self._known: OrderedDict[str, tuple[bool, float]] = OrderedDict()
+        self._web, self._now = web, now
+        self._known: OrderedDict[str, tuple[bool | None, float]] = OrderedDict()
+        self._asking: dict[str, asyncio.Task[bool | None]] = {}
 
     async def marked(self, account: Account) -> Account:
-        """The account, with whether it is a guest's. Where Slack does not say, it is taken for one (R24)."""
-        async with self._asking:  # a mention comes as two events at once, and is asked about once
-            return account.model_copy(update={"guest": await self._is_guest(account.account_id)})
+        """The account, with whether it is a guest's; None where Slack does not say."""
+        return account.model_copy(update={"guest": await self._is_guest(account.account_id)})
 
-    async def _is_guest(self, user: str) -> bool:
+    async def _is_guest(self, user: str) -> bool | None:
         found = self._known.get(user)
         if found is not None and found[1] > self._now():
             return found[0]
+        if (asking := self._asking.get(user)) is None:  # a mention comes as two events at once, and is asked about once
+            asking = self._asking[user] = asyncio.create_task(self._ask(user))
+            asking.add_done_callback(lambda _: self._asking.pop(user, None))
+        return await asyncio.shield(asking)
+
+    async def _ask(self, user: str) -> bool | None:
+        guest, for_s = None, _AFTER_A_FAILURE_S
         try:
             person = part(await self._web.read("users.info", user=user), "user")
         except ChannelError as error:
             log.warning("slack.standing_unknown", extra={"fields": {"error": str(error)}})
-            return True
-        guest = any(person.get(sign) for sign in _SIGNS)
-        self._known[user] = (guest, self._now() + _FOR_S)
+        else:
+            guest, for_s = any(person.get(sign) for sign in _SIGNS), _FOR_S
+        self._known[user] = (guest, self._now() + for_s)
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
         return guest
+
+
+async def marked(said: Inbound, guests: Guests) -> Inbound:
+    """A message with its author marked; a program is no guest."""
+    if said.account.program:
+        return said
+    return said.model_copy(update={"account": await guests.marked(said.account)})

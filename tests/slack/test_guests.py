@@ -65,18 +65,36 @@ async def test_a_guest_whom_an_operator_has_bound_is_known_like_anybody(office: 
     await office.shows(await office.asks("help", by=gil), "Hello gil.")
 
 
-async def test_where_slack_does_not_say_nobody_new_is_let_in_and_whoever_is_known_is_heard(office: Office) -> None:
-    """R24"""
+async def test_where_slack_does_not_say_nobody_new_is_let_in_yet_and_whoever_is_known_is_heard(office: Office) -> None:
+    """R24, R29: what an unknown person wrote is not acknowledged, so that it comes again."""
     await office.let_strangers_in()
     office.slack.fail_next("users.info", error="internal_error", times=None)
     said = await office.mallory.mentions(office.ops, "help")
-    await office.slack.acked(*said.deliveries)
     office.answers(says("Hello ann."))
     await office.shows(await office.asks(), "Hello ann.")
     assert len(await office.service.store.read(cases.listing, System())) == 1
+    assert not any(delivery.acked for delivery in said.deliveries)
     office.slack.heal("users.info")
     office.answers(says("Hello mallory."))
-    await office.shows(await office.asks("help", by=office.mallory), "Hello mallory.")
+    await office.slack.advance(3)
+    await office.shows(said.message, "Hello mallory.")
+    await office.slack.acked(*said.deliveries)
+
+
+async def test_a_guest_who_wrote_while_nobody_listened_is_not_let_in_by_catching_up(office: Office) -> None:
+    gil = guest(office)
+    await office.let_strangers_in()
+    office.answers(says("Hello."))
+    thread = await office.asks()
+    await office.shows(thread, "Hello.")
+    before = await known(office)
+    await office.close()
+    gil.writes(office.ops, "let me in", thread=thread)
+    office.ann.writes(office.ops, "and me", thread=thread)
+    office.answers(says("I have read it."))
+    await office.open()
+    await office.shows(thread, "I have read it.")
+    assert await known(office) == before
 
 
 async def test_slack_is_asked_once_an_hour_and_only_where_it_matters(office: Office) -> None:
