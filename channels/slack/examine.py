@@ -24,6 +24,7 @@ from channels.slack.web import Payload, Web
 
 SITE = "api.slack.com/apps, then your app"
 _WAIT_S = 10.0
+_WAY, _MEND = "a card's way", "Mend that, then look again."
 
 
 class Examination:
@@ -95,24 +96,34 @@ class Examination:
         return Finding("room", f"The app is in #{info.get('name') or room}.")
 
     async def _card(self, who: Payload, room: Address, sample: Card) -> Finding:
-        """Post, change, find and take away; what stands there in the end is nothing."""
-        out, nonce, did = Outgoing(self._web, str(who["bot_id"]), self._pace), secrets.token_hex(8), "posted"
+        """Post, change, find and take away; what stands there in the end is nothing, whatever fails between."""
+        out, nonce = Outgoing(self._web, str(who["bot_id"]), self._pace), secrets.token_hex(8)
         try:
             ts = await out.send(Outbound(address=room, nonce=nonce, content=sample))
-            did = "changed"
+        except ChannelError as error:
+            return Finding(_WAY, f"It could not be posted. {_said(error)}", _MEND)
+        amiss = await self._changed_and_found(out, room, ts, nonce, sample)
+        try:
+            await out.delete(room, ts)
+        except ChannelError as error:
+            return Finding(_WAY, f"It could not be taken away. {_said(error)}", "Delete it by hand, and mend that.")
+        return amiss or Finding(_WAY, "A card was posted, changed, found again and taken away.")
+
+    async def _changed_and_found(
+        self, out: Outgoing, room: Address, ts: str, nonce: str, sample: Card
+    ) -> Finding | None:
+        """What went wrong with the card that stands there, if anything."""
+        did = "changed"
+        try:
             await out.edit(room, ts, sample.model_copy(update={"verbs": (), "outcome": ("A test, taken away again.",)}))
             did = "found again"
             found = await out.find(room, nonce)
-            did = "taken away"
-            await out.delete(room, ts)
         except ChannelError as error:
-            return Finding("a card's way", f"It could not be {did}. {_said(error)}", "Mend that, then look again.")
-        if found != ts:
-            return Finding(
-                "a card's way", "It was posted and not found again.",
-                "An uncertain post may be repeated, and then says so. Check the scopes that end in :history.",
-            )  # fmt: skip
-        return Finding("a card's way", "A card was posted, changed, found again and taken away.")
+            return Finding(_WAY, f"It could not be {did}. {_said(error)}", _MEND)
+        if found == ts:
+            return None
+        to_do = "An uncertain post may be repeated, and then says so. Check the scopes that end in :history."
+        return Finding(_WAY, "It was posted and not found again.", to_do)
 
 
 def _scopes(lacking: list[str]) -> Finding:

@@ -102,6 +102,10 @@ def sockets_closed(slack: SlackServer, room: Room) -> None:
     slack.sockets.refuse = True
 
 
+def nothing_is_changed(slack: SlackServer, room: Room) -> None:
+    slack.fail_next("chat.update", status=503, times=None)
+
+
 def nothing_is_found(slack: SlackServer, room: Room) -> None:
     slack.fail_next("conversations.history", status=503, times=None)
 
@@ -115,6 +119,7 @@ def nothing_is_found(slack: SlackServer, room: Room) -> None:
         (archived, "room", "#ops is archived", "Un-archive it"),
         (uninvited, "room", "not in #ops", "/invite @casebound"),
         (nothing_is_found, "a card's way", "found again", "Mend that"),
+        (nothing_is_changed, "a card's way", "could not be changed", "Mend that"),
         *[(without_scope(one), "scopes", one, "Reinstall to Workspace") for one in scopes.BOT],
     ],
 )
@@ -125,6 +130,7 @@ async def test_what_is_amiss_is_named_with_what_to_click(
     one = (await examined(slack, ops.id))[what]
     assert found in one.found
     assert to_do in one.to_do
+    assert slack.posts(ops) == []
 
 
 async def test_a_workspace_that_is_not_listed_is_named_as_it_is_to_be_listed(slack: SlackServer) -> None:
