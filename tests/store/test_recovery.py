@@ -72,6 +72,14 @@ async def test_of_two_calls_that_were_cut_off_the_later_deadline_is_waited_for(w
     assert await store.write(recovery.recover, world.now, working.turn.id) == world.now + 30 * MINUTE
 
 
+async def test_a_model_call_that_has_answered_does_not_fail_afterwards(world: World, store: Store) -> None:
+    """R10"""
+    working = await world.working()
+    await store.write(model_steps.fail, world.now, working.model_step, "interrupted")
+    answered = await store.read(steps.by_id, working.model_step)
+    assert (answered.state, answered.error) == (StepState.FINISHED, None)
+
+
 async def test_that_an_outcome_is_unknown_is_written_once(world: World, store: Store) -> None:
     working = await killed_during(world, Tier.CONSEQUENTIAL)
     for _ in range(2):
