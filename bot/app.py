@@ -207,7 +207,8 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
         service.schedule.start()
         for channel in service.channels.values():
             stack.push_async_callback(_stop, channel)
-            listening = Listening(channel, service.receiver, service.store)
+            listening = Listening(channel, service.receiver, service.store, service.clock)
+            service.receiver.catches_up[channel.name] = listening.resumed
             _go_on(stack, f"listening {channel.name}", listening.run())
             await listening.tried()
         yield

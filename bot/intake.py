@@ -173,6 +173,8 @@ def _case_for(tx: Tx, now: int, inbound: Inbound, bound: Case | None, who: Princ
     case = cases.open_case(tx, now, opening, actor=actor)
     if bound is None:
         bindings.bind(tx, now, case, str(inbound.address), actor=actor)
+        # what people had said to each other there before is none of ours, and is not read later either (R29)
+        positions.begin(tx, str(inbound.address), inbound.platform_id)
     else:
         bindings.take_over(tx, now, str(inbound.address), case, actor=actor)
     return case

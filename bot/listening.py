@@ -1,42 +1,58 @@
-"""A channel, from the first attempt to reach its platform on; and what was said there while nobody listened (R29)."""
+"""A channel, from the first attempt to reach its platform on; what was said while nobody listened is caught up on."""
 
 import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
 
-from bot.errors import CaseboundError
-from casestore import bindings, positions
+from bot.catching_up import CatchingUp
+from bot.clock import Clock
+from casestore import positions
 from casestore.db import Store
 from casestore.errors import StoreError
 from casestore.tx import Tx
-from channels.address import Address
-from channels.errors import AuthFailed, ChannelError, RetryLater, ThreadGone
-from channels.messages import Gone, Inbound
+from channels.errors import AuthFailed, ChannelError
 from channels.port import Channel, Receiver
 
 log = logging.getLogger("casebound.listening")
 
 _FIRST_WAIT_S, _LONGEST_WAIT_S, _REFUSED_WAIT_S = 1.0, 60.0, 300.0
 _LONGEST_START_S = 5.0
+_BEAT_S = 60.0
+_ASLEEP_MS = 3 * int(_BEAT_S * 1_000)
+"""More than this between two beats: the machine has slept, and what was said meanwhile was said to nobody."""
+_MARGIN_MS = 10 * 60_000
+"""So long ago everything is certainly heard: no platform delivers later, and no dead connection looks alive so long."""
 
 
 class Listening:
     """Starts one channel. A platform that cannot be reached keeps nothing else from starting: it is tried again."""
 
-    def __init__(self, channel: Channel, receiver: Receiver, store: Store) -> None:
-        self._channel, self._receiver, self._store = channel, receiver, store
+    def __init__(self, channel: Channel, receiver: Receiver, store: Store, clock: Clock) -> None:
+        self._channel, self._receiver, self._store, self._clock = channel, receiver, store, clock
+        self._past = CatchingUp(channel, receiver, store, clock)
         self._wait_s = _FIRST_WAIT_S
         self._tried = asyncio.Event()
+        self._again = asyncio.Event()
+        self._read_all = False
+        self._beat = clock.now()
         self._failed: Exception | None = None
 
     async def run(self) -> None:
-        """Begin, however often that is tried, and store what was missed."""
+        """Begin, however often that is tried, and store what was missed: then, and whenever something may have been.
+
+        It is read once at a time: however often a connection comes and goes while that lasts, once more afterwards.
+        """
         try:
+            await self._note(positions.listen, self._clock.now())  # what was said before concerns nobody here
             while not await self._begin():
                 self._tried.set()
                 await asyncio.sleep(self._wait_s)
             await self._catch_up()
+            self._tried.set()
+            while True:
+                await self._until_missed()
+                await self._catch_up()
         except Exception as error:  # a bug: `tried` says it to whoever starts the service
             self._failed = error
             raise
@@ -55,6 +71,10 @@ class Listening:
         if self._failed is not None:
             raise self._failed
 
+    def resumed(self) -> None:
+        """The channel was away and is back: what was said meanwhile is read, beside what is said now."""
+        self._again.set()
+
     async def _begin(self) -> bool:
         """Whether the channel listens now."""
         try:
@@ -70,51 +90,32 @@ class Listening:
         return True
 
     async def _catch_up(self) -> None:
-        """Read every place from where it was last read to its end; what is known already changes nothing.
+        self._again.clear()
+        begun = self._clock.now()
+        self._read_all = await self._past.read()
+        if self._read_all:
+            await self._note(positions.hear, begun - _MARGIN_MS)
+        self._beat = self._clock.now()
 
-        First the direct conversations, where new threads may have begun; then every live thread, these among them.
-        """
-        for found in (_direct_on, bindings.live_on):
-            for text in await self._places(found):
-                if not (address := Address.parse(text)).begins:  # nobody can have written there yet
-                    await self._catch_up_or_say_so(address)
+    async def _until_missed(self) -> None:
+        """Until there is something to read: the channel was away, the machine slept, or not all could be read."""
+        while not self._again.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_BEAT_S):
+                    await self._again.wait()
+                    return
+            now = self._clock.now()
+            slept = now - self._beat > _ASLEEP_MS
+            if slept or not self._read_all:
+                return
+            self._beat = now
+            if self._channel.connected:
+                await self._note(positions.hear, now - _MARGIN_MS)
 
-    async def _places(self, found: Callable[[Tx, str], list[str]]) -> list[str]:
+    async def _note(self, how: Callable[[Tx, str, int], None], at: int) -> None:
+        """Note until when all is heard. Where the store fails, a later beat does."""
         try:
-            return await self._store.read(found, self._channel.name)
+            await self._store.write(how, self._channel.name, at)
         except StoreError as error:
             fields = {"channel": self._channel.name, "error": str(error)}
-            log.warning("channel.not_caught_up", extra={"fields": fields})
-            return []
-
-    async def _catch_up_or_say_so(self, address: Address) -> None:
-        try:
-            await self._catch_up_at(address)
-        except ThreadGone as error:
-            await self._receiver.gone(Gone(address=address, reason=error.reason))
-        except (
-            ChannelError,
-            StoreError,
-            CaseboundError,
-        ) as error:  # the position stands: the next start reads from the same place
-            fields = {"address": str(address), "error": str(error)}
-            log.warning("channel.not_caught_up", extra={"fields": fields})
-
-    async def _catch_up_at(self, address: Address) -> None:
-        after = await self._store.read(positions.of, str(address))
-        newest: Inbound | None = None
-        while True:
-            try:
-                async for said in self._channel.catch_up(address, after):
-                    await self._receiver.inbound(said)
-                    newest = said
-                break
-            except RetryLater as error:
-                await asyncio.sleep(error.after_ms / 1_000 or _FIRST_WAIT_S)
-        if newest is not None:
-            await self._store.write(positions.move, str(address), newest.platform_id)
-
-
-def _direct_on(tx: Tx, channel: str) -> list[str]:
-    """The direct conversations that are caught up on: places without a thread."""
-    return [address for address in positions.on(tx, channel) if not Address.parse(address).thread]
+            log.warning("channel.not_noted", extra={"fields": fields})

@@ -20,7 +20,7 @@ from casestore.models import CaseId
 from casestore.states import Verb
 from casestore.tx import Tx
 from channels.home import Home
-from channels.messages import Account, Card, Changed, Command, Gone, Inbound, Press
+from channels.messages import Account, Card, Changed, Command, Gone, Inbound, Press, Resumed
 
 if TYPE_CHECKING:
     from bot.standby import Standby  # which needs the model layer; a command that only speaks does not
@@ -48,6 +48,8 @@ class Receiver:
         """`standby` is the service's; without one, what cannot be stored raises `StoreUnavailable`."""
         self._store, self._clock, self._settings = store, clock, settings
         self._delivery, self._zone, self._wake, self._standby = delivery, zone, wake, standby
+        self.catches_up: dict[str, Callable[[], None]] = {}
+        """Who reads what was missed, by the name of the channel."""
 
     async def inbound(self, inbound: Inbound) -> None:
         """Store a message; returns once that is durable, or it is in the spool (R15)."""
@@ -118,6 +120,12 @@ class Receiver:
     async def gone(self, gone: Gone) -> None:
         """A thread is lost, or a room with all its threads: the bindings end, the cases live on (R3)."""
         await self._store.write(lose, self._clock.now(), gone.address, gone.reason)
+
+    async def resumed(self, resumed: Resumed) -> None:
+        """A channel was away and is back: what was said meanwhile is read beside what is said now (R29)."""
+        log.info("channel.resumed", extra={"fields": {"channel": resumed.channel}})
+        if (catch_up := self.catches_up.get(resumed.channel)) is not None:
+            catch_up()
 
 
 def _whole(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Card | str:

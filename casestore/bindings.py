@@ -39,11 +39,17 @@ def of_case(tx: Tx, case_id: CaseId) -> list[Binding]:
     )
 
 
-def live_on(tx: Tx, channel: str) -> list[str]:
-    """The addresses of a channel at which a case is bound."""
+def live_on(tx: Tx, channel: str, *, ended_after: int) -> list[str]:
+    """The addresses of a channel at which a case is bound that has not ended, or only after then (ms UTC).
+
+    Those of the cases with the newest activity come first.
+    """
     found = tx.column(
-        "SELECT address FROM bindings WHERE state = 'live' AND substr(address, 1, :n) = :start ORDER BY id",
-        start=f"{channel}:", n=len(channel) + 1,
+        """SELECT b.address FROM bindings b JOIN cases c ON c.id = b.case_id
+           WHERE b.state = 'live' AND substr(b.address, 1, :n) = :start
+             AND (c.state NOT IN ('closed', 'cancelled') OR c.closed_at > :ended_after)
+           ORDER BY c.last_activity_at DESC, b.id""",
+        start=f"{channel}:", n=len(channel) + 1, ended_after=ended_after,
     )  # fmt: skip
     return [str(address) for address in found]
 

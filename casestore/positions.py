@@ -37,3 +37,25 @@ def move(tx: Tx, address: str, last_seen: str) -> None:
            ON CONFLICT (address) DO UPDATE SET last_seen = :last_seen""",
         address=address, last_seen=last_seen,
     )  # fmt: skip
+
+
+def listen(tx: Tx, channel: str, now: int) -> None:
+    """The first start of a channel: what was said before is of no concern. Later ones change nothing."""
+    begin(tx, channel, str(now))
+
+
+def heard_until(tx: Tx, channel: str) -> int | None:
+    """Until when (ms UTC) everything that was said on a channel has been heard; None before its first start.
+
+    Kept under the channel's name, which is no address: for conversations of which nobody has heard yet.
+    """
+    return None if (found := of(tx, channel)) is None else int(found)
+
+
+def hear(tx: Tx, channel: str, until: int) -> None:
+    """All that was said on a channel up to then (ms UTC) is heard; it never moves back (R29)."""
+    tx.run(
+        """UPDATE positions SET last_seen = :until
+           WHERE address = :channel AND CAST(last_seen AS INTEGER) < :until_ms""",
+        channel=channel, until=str(until), until_ms=until,
+    )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Literal
 
 from channels.card import Verb
 from channels.errors import CannotTell, ChannelError, RetryLater, ThreadGone, Undeliverable
-from channels.messages import Account, Address, Card, Command, Content, Gone, Inbound, Outbound, Press, Sent
+from channels.messages import Account, Address, Card, Command, Content, Gone, Inbound, Outbound, Press, Resumed, Sent
 from channels.plain import render
 from channels.port import Receiver
 
@@ -47,6 +47,7 @@ class MemoryChannel:
         self._at = first_at
         self._numbers = 0
         self._receiver: Receiver | None = None
+        self._away = False
         self._history: list[Inbound] = []
         self._standing: dict[tuple[Address, str], Outbound] = {}
         self._gone: dict[Address, str] = {}
@@ -60,12 +61,12 @@ class MemoryChannel:
 
     @property
     def connected(self) -> bool:
-        return self._receiver is not None
+        return self._receiver is not None and not self._away
 
     # The port
 
     async def start(self, receiver: Receiver) -> None:
-        self._receiver = receiver
+        self._receiver, self._away = receiver, False
 
     async def stop(self) -> None:
         self._receiver = None
@@ -117,7 +118,22 @@ class MemoryChannel:
         for inbound in said[ids.index(after) + 1 if after in ids else 0 :]:
             yield inbound
 
+    async def direct(self, since: int) -> AsyncIterator[tuple[Address, str]]:
+        """It keeps no list of them."""
+        self._usable_at_all()
+        for found in ():
+            yield found
+
     # What people and the platform do
+
+    def go_away(self) -> None:
+        """The connection is lost: what people say from now on stands in the history, and nobody is told."""
+        self._away = True
+
+    async def come_back(self) -> None:
+        """The connection is there again."""
+        self._away = False
+        await self._listening().resumed(Resumed(channel=self._name))
 
     async def say(
         self,
@@ -144,7 +160,7 @@ class MemoryChannel:
 
     async def deliver(self, inbound: Inbound) -> bool:
         """Hand it over, again if need be; whether it was acknowledged. If not, it is `unacknowledged`."""
-        if self._receiver is None:
+        if self._receiver is None or self._away:
             return False
         try:
             await self._receiver.inbound(inbound)
@@ -225,9 +241,12 @@ class MemoryChannel:
         self._numbers += 1
         return f"{kind}{self._numbers}"
 
-    def _usable(self, address: Address) -> None:
+    def _usable_at_all(self) -> None:
         if self._receiver is None:
             raise RetryLater(0, f"{self._name} is stopped")
+
+    def _usable(self, address: Address) -> None:
+        self._usable_at_all()
         if address in self._gone:
             raise ThreadGone(str(address), self._gone[address])
 

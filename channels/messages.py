@@ -1,6 +1,7 @@
 """What passes between a channel and the rest of the program.
 
-Inwards: `Inbound`, `Changed`, `Press`, `Command`, `Gone`. Outwards: `Outbound`, whose content is a `Text` or a `Card`.
+Inwards: `Inbound`, `Changed`, `Press`, `Command`, `Gone`, `Resumed`. Outwards: `Outbound`, whose content is a `Text`
+or a `Card`.
 All are frozen and refuse unknown fields. Times are integer milliseconds UTC. Text that comes in makes itself
 storable; text that goes out is inert.
 """
@@ -29,6 +30,7 @@ __all__ = [
     "Outbound",
     "PlatformId",
     "Press",
+    "Resumed",
     "Sent",
     "Text",
     "Verb",
@@ -89,6 +91,12 @@ class Gone(BaseModel, frozen=True, extra="forbid"):
 
     address: Address
     reason: Storable
+
+
+class Resumed(BaseModel, frozen=True, extra="forbid"):
+    """The channel hears people again after a time in which it may not have (R29)."""
+
+    channel: str
 
 
 class Text(BaseModel, frozen=True, extra="forbid"):

@@ -11,7 +11,19 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from channels.home import Home
-from channels.messages import Account, Address, Card, Changed, Command, Content, Gone, Inbound, Outbound, Press
+from channels.messages import (
+    Account,
+    Address,
+    Card,
+    Changed,
+    Command,
+    Content,
+    Gone,
+    Inbound,
+    Outbound,
+    Press,
+    Resumed,
+)
 
 
 class Receiver(Protocol):
@@ -43,6 +55,14 @@ class Receiver(Protocol):
 
     async def gone(self, gone: Gone) -> None:
         """Note that an address is lost. Returns when that is stored."""
+        ...
+
+    async def resumed(self, resumed: Resumed) -> None:
+        """Have it read what was said while the channel was away. Returns at once, and never raises.
+
+        To be told after every connection but the first, however short the time without one was, and once the
+        platform delivers again: from then on nothing that is said is missed (R29).
+        """
         ...
 
 
@@ -102,6 +122,15 @@ class Channel(Protocol):
     def catch_up(self, address: Address, after: str | None) -> AsyncIterator[Inbound]:
         """People's messages at `address` since the one with id `after`, oldest first. None: all there are.
 
-        May give some that were seen before, never leaves one out. Iterating raises as `find` does.
+        May give some that were seen before, never leaves one out. Iterating raises as `find` does, and takes the
+        time that the platform's limits ask for.
+        """
+        ...
+
+    def direct(self, since: int) -> AsyncIterator[tuple[Address, str]]:
+        """Every conversation with the bot alone that may have begun since then (ms UTC), as the platform lists them.
+
+        Each with what stands for that time in it, for `catch_up`. None where the platform keeps no list.
+        Iterating raises as `catch_up` does.
         """
         ...

@@ -22,7 +22,7 @@ from casestore.models import Case, CaseId
 from casestore.states import LeaseKind, OutboxState, TurnState
 from casestore.tx import Tx
 from channels.home import Home
-from channels.messages import Account, Address, Card, Changed, Command, Gone, Inbound, Press
+from channels.messages import Account, Address, Card, Changed, Command, Gone, Inbound, Press, Resumed
 from channels.port import Channel
 
 if TYPE_CHECKING:
@@ -144,6 +144,10 @@ class Conversation:
     async def gone(self, gone: Gone) -> None:
         """The thread is lost."""
         await self._receiver.gone(gone)
+
+    async def resumed(self, resumed: Resumed) -> None:
+        """A terminal is never away; whatever claims to have been is judged alike."""
+        await self._receiver.resumed(resumed)
 
     async def _deliver(self) -> None:
         """Show what is due here, as soon as it is noticed. What this process writes itself, nobody announces."""

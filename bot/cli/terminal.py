@@ -77,6 +77,9 @@ class Terminal:
     def catch_up(self, address: Address, after: str | None) -> AsyncIterator[Inbound]:
         return self._console.catch_up(address, after)
 
+    def direct(self, since: int) -> AsyncIterator[tuple[Address, str]]:
+        return self._console.direct(since)
+
     def _asked(self, card: Card) -> Text:
         """The card, and in the place of its buttons what an approver types."""
         lines = render_card(card.model_copy(update={"verbs": ()})).split("\n")

@@ -6,21 +6,23 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from slack_bolt.async_app import AsyncApp
 
 from channels.address import Address
 from channels.errors import RetryLater
 from channels.findings import Finding
-from channels.messages import Card, Content, Inbound, Outbound
+from channels.messages import Card, Content, Inbound, Outbound, Resumed
 from channels.port import Receiver
-from channels.slack import events, places
+from channels.slack import events, places, typed
 from channels.slack.events import Us
 from channels.slack.examine import Examination
 from channels.slack.guests import Guests, marked
 from channels.slack.listener import Listener
 from channels.slack.outgoing import Outgoing
 from channels.slack.pace import Pace
+from channels.slack.quota import Quota
 from channels.slack.transport import Requests, Socket, Transport
 from channels.slack.web import Web
 from channels.webhook import Webhook
@@ -73,7 +75,7 @@ class SlackChannel:
         self, login: SlackLogin, now: Callable[[], float] = time.monotonic, *, look_every_s: float = 5.0
     ) -> None:
         """`now` in seconds: what the pace of posts is kept by. A socket is looked after every `look_every_s`."""
-        self._login, self._clock, self._pace = login, now, Pace(now)
+        self._login, self._clock, self._pace, self._quota = login, now, Pace(now), Quota(now)
         self._transport = login.transport(look_every_s)
         self._now: _Running | None = None
         self._guests: Guests | None = None
@@ -104,7 +106,7 @@ class SlackChannel:
             client=web.client, logger=log, before_authorize=listener.store_first, request_verification_enabled=False
         )
         listener.listen(app)
-        await self._transport.connect(app, web)
+        await self._transport.connect(app, web, partial(receiver.resumed, Resumed(channel=places.NAME)))
         self._now = _Running(us, out)
 
     async def stop(self) -> None:
@@ -128,10 +130,17 @@ class SlackChannel:
 
     async def catch_up(self, address: Address, after: str | None) -> AsyncIterator[Inbound]:
         running = self._running
-        async for message in running.out.oldest_first(address, after, pages=_CATCH_UP_PAGES):
+        async for message in running.out.oldest_first(address, after, pages=_CATCH_UP_PAGES, quota=self._quota):
             said = events.inbound({"type": "message", "channel": address.room, **message}, running.us)
-            if said is not None and (after is None or places.is_after(said.platform_id, after)):
+            if said is None or typed.command(said) is not None:  # a command is done when it is given, or never
+                continue
+            if after is None or places.is_after(said.platform_id, after):
                 yield said if self._guests is None else await marked(said, self._guests)
+
+    async def direct(self, since: int) -> AsyncIterator[tuple[Address, str]]:
+        running = self._running
+        async for room in running.out.direct_rooms(self._quota):
+            yield Address(channel=places.NAME, space=running.us.team, room=room), places.stamp(since)
 
     async def examine(self, sample: Card, room: str | None) -> AsyncIterator[Finding]:
         """What is amiss with the set-up of the app, if anything; needs no start."""

@@ -13,7 +13,7 @@ from channels.address import Account, Address
 from channels.errors import ChannelError
 from channels.messages import Command, Inbound, Press
 from channels.port import Receiver
-from channels.slack import events, home, modals, places, presses, shortcuts
+from channels.slack import events, home, modals, places, presses, shortcuts, typed
 from channels.slack.events import Us
 from channels.slack.guests import Guests
 from channels.slack.outgoing import Outgoing
@@ -60,7 +60,7 @@ class Listener:
     async def _store(self, event: Mapping[str, object]) -> None:
         if (said := events.inbound(event, self._us)) is not None:
             said = said.model_copy(update={"account": await self._marked(said.account)})
-            if (command := self._typed.command(said)) is None:
+            if (command := typed.command(said)) is None:
                 await self._receiver.inbound(said)
             elif self._typed.begin(said):
                 await self._obey_once(said, command)

@@ -17,10 +17,12 @@ from channels.messages import Content, Outbound
 from channels.slack.blocks import literally, rendered
 from channels.slack.failures import MessageMissing
 from channels.slack.pace import Pace
+from channels.slack.quota import Quota
 from channels.slack.web import Payload, Web
 
 EVENT_TYPE = "casebound_outbound"
 _PAGE = 200
+_SLACKBOT = "USLACKBOT"
 _LOOKED_THROUGH = 5
 """Pages in which a post is looked for: a longer thread is one of which we cannot tell."""
 
@@ -79,9 +81,11 @@ class Outgoing:
                 return str(message["ts"])
         return None
 
-    async def oldest_first(self, address: Address, after: str | None, *, pages: int) -> AsyncIterator[Payload]:
+    async def oldest_first(
+        self, address: Address, after: str | None, *, pages: int, quota: Quota
+    ) -> AsyncIterator[Payload]:  # fmt: skip
         """What was said in a thread or a room since `after`. Raises `CannotTell` where that is more than `pages`."""
-        found = self.history(address, oldest=after, pages=pages)
+        found = self.history(address, oldest=after, pages=pages, quota=quota)
         if address.thread:
             async for message in found:
                 yield message
@@ -89,22 +93,42 @@ class Outgoing:
             for message in reversed([message async for message in found]):
                 yield message
 
-    async def history(self, address: Address, *, oldest: str | None, pages: int) -> AsyncIterator[Payload]:
+    async def history(
+        self, address: Address, *, oldest: str | None, pages: int, quota: Quota | None = None
+    ) -> AsyncIterator[Payload]:
         """The messages of a thread oldest first, or those of a room newest first. Raises `CannotTell` after `pages`."""
         method, which = ("conversations.replies", address.thread) if address.thread else ("conversations.history", None)
         cursor: str | None = None
         for _ in range(pages):
+            if quota is not None:
+                await quota.turn(method)
             page = await self._web.read(
                 method, address, channel=address.room, ts=which, limit=_PAGE, cursor=cursor, oldest=oldest,
                 include_all_metadata="true",
             )  # fmt: skip
             for message in cast("list[Payload]", page.get("messages") or []):
                 yield message
-            following = cast("Payload", page.get("response_metadata") or {}).get("next_cursor")
-            cursor = following if isinstance(following, str) and following else None
-            if cursor is None:
+            if (cursor := _following(page)) is None:
                 return
         raise CannotTell(f"{address} has more than {pages * _PAGE} messages to look through")
+
+    async def direct_rooms(self, quota: Quota) -> AsyncIterator[str]:
+        """The id of every direct conversation with somebody who is still there.
+
+        Slack does not say of any whether something was said in it.
+        https://docs.slack.dev/reference/methods/conversations.list
+        """
+        cursor: str | None = None
+        while True:
+            await quota.turn("conversations.list")
+            page = await self._web.read(
+                "conversations.list", types="im", exclude_archived="true", limit=_PAGE, cursor=cursor
+            )
+            for room in cast("list[Payload]", page.get("channels") or []):
+                if not room.get("is_user_deleted") and room.get("user") != _SLACKBOT:
+                    yield str(room["id"])
+            if (cursor := _following(page)) is None:
+                return
 
     async def whisper(self, address: Address, account_id: str, text: str) -> None:
         """Say it to one person alone, in the thread. Slack keeps no such message: who is not there does not see it."""
@@ -112,3 +136,9 @@ class Outgoing:
             "chat.postEphemeral", address, channel=address.room, user=account_id, thread_ts=address.thread or None,
             text=literally(text),
         )  # fmt: skip
+
+
+def _following(page: Payload) -> str | None:
+    """The cursor of the next page. https://docs.slack.dev/apis/web-api/pagination"""
+    following = cast("Payload", page.get("response_metadata") or {}).get("next_cursor")
+    return following if isinstance(following, str) and following else None

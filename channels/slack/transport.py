@@ -6,11 +6,13 @@ https://docs.slack.dev/apis/events-api/comparing-http-socket-mode
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, cast
 
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 
 from channels.slack.failures import translated
 from channels.slack.signature import Signature
@@ -30,8 +32,11 @@ class Transport(Protocol):
         """Whether what people do reaches us now, as far as can be known from here."""
         ...
 
-    async def connect(self, app: AsyncApp, web: Web) -> None:
-        """From now on `app` is told. Raises `AuthFailed`, `RetryLater`."""
+    async def connect(self, app: AsyncApp, web: Web, resumed: Callable[[], Awaitable[None]]) -> None:
+        """From now on `app` is told. Raises `AuthFailed`, `RetryLater`.
+
+        `resumed` is called whenever we are told again after we may not have been, as far as that shows.
+        """
         ...
 
     async def close(self) -> None:
@@ -55,18 +60,21 @@ class Socket:
         session = client.current_session
         return not (client.closed or client.stale or session is None or session.closed)
 
-    async def connect(self, app: AsyncApp, web: Web) -> None:
+    async def connect(self, app: AsyncApp, web: Web, resumed: Callable[[], Awaitable[None]]) -> None:
         # the socket's own client tries a token that is refused for ever, and says so to nobody
         await Web(self._app_token, self._api_url).change("apps.connections.open")
         handler = AsyncSocketModeHandler(
             app, self._app_token, logger=log, web_client=web.client, ping_interval=self._look_every_s
         )
+        greeted = _Greeted(resumed)
+        cast("Any", handler.client).message_listeners.append(greeted.heard)  # its own types do not say of what
         try:
             with translated(web.home):
                 await handler.connect_async()
         except BaseException:
             await handler.close_async()
             raise
+        greeted.began(handler.client)
         self._handler = handler
 
     async def close(self) -> None:
@@ -75,8 +83,38 @@ class Socket:
             await handler.close_async()
 
 
+class _Greeted:
+    """Who knows by Slack's `hello` that there is a new connection: from then on events come over it.
+
+    Every one but the first, also one that Slack has asked for: an event for which there was no connection comes again
+    three times, and that may be in the next time without one.
+    https://docs.slack.dev/apis/events-api/using-socket-mode#hello
+    """
+
+    def __init__(self, resumed: Callable[[], Awaitable[None]]) -> None:
+        self._resumed = resumed
+        self._first: object = None
+
+    def began(self, client: SocketModeClient) -> None:
+        """The first connection is made; its `hello` may have come already."""
+        self._first = self._first or client.current_session
+
+    async def heard(self, client: AsyncBaseSocketModeClient, message: dict[str, object], raw: str | None) -> None:
+        """One message of Slack's."""
+        session = cast("SocketModeClient", client).current_session
+        if message.get("type") != "hello":
+            return
+        if self._first in (None, session):
+            self._first = session
+        else:
+            await self._resumed()
+
+
 class Requests:
-    """HTTP mode. Slack says nothing while nobody does anything, so being there to be told is all that can be known."""
+    """HTTP mode. Slack says nothing while nobody does anything, so being there to be told is all that can be known.
+
+    That it could not reach us for a while does not show either.
+    """
 
     path = PATH
 
@@ -89,7 +127,7 @@ class Requests:
     def connected(self) -> bool:
         return self._app is not None
 
-    async def connect(self, app: AsyncApp, web: Web) -> None:
+    async def connect(self, app: AsyncApp, web: Web, resumed: Callable[[], Awaitable[None]]) -> None:
         self._app = app
 
     async def close(self) -> None:

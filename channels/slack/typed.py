@@ -16,6 +16,14 @@ _COMMAND = re.compile(r"/(case|gate)(\s|$)", re.IGNORECASE)
 _REMEMBERED = 1_000
 
 
+def command(said: Inbound) -> Command | None:
+    """The command that a message is, or None."""
+    text = said.text.strip()
+    if not said.addressed or not _COMMAND.match(text):
+        return None
+    return Command(address=said.address, account=said.account, text=text)
+
+
 class Typed:
     """What was typed so, and which of it has been done: the same message comes many times, and as two kinds of event.
 
@@ -24,13 +32,6 @@ class Typed:
 
     def __init__(self) -> None:
         self._done: OrderedDict[tuple[str, str], None] = OrderedDict()
-
-    def command(self, said: Inbound) -> Command | None:
-        """The command that a message is, or None."""
-        text = said.text.strip()
-        if not said.addressed or not _COMMAND.match(text):
-            return None
-        return Command(address=said.address, account=said.account, text=text)
 
     def begin(self, said: Inbound) -> bool:
         """Whether what this message says is still to be done; from now on it is not."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from channels.home import Home
-from channels.messages import Account, Card, Changed, Command, Gone, Inbound, Press
+from channels.messages import Account, Card, Changed, Command, Gone, Inbound, Press, Resumed
 
 
 class Recorder:
@@ -18,6 +18,7 @@ class Recorder:
         self.presses: list[Press] = []
         self.commands: list[Command] = []
         self.lost: list[Gone] = []
+        self.resumes: list[Resumed] = []
         self.refusing = False
         self._changed = asyncio.Condition()
 
@@ -52,6 +53,11 @@ class Recorder:
     async def gone(self, gone: Gone) -> None:
         self.lost.append(gone)
 
+    async def resumed(self, resumed: Resumed) -> None:
+        async with self._changed:
+            self.resumes.append(resumed)
+            self._changed.notify_all()
+
     async def until_tried(self, count: int) -> None:
         """Returns once that many messages have arrived."""
         async with self._changed:
@@ -61,3 +67,8 @@ class Recorder:
         """Returns once that many commands have arrived."""
         async with self._changed:
             await self._changed.wait_for(lambda: len(self.commands) >= count)
+
+    async def until_resumed(self, count: int) -> None:
+        """Returns once a channel has said so often that it is back."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.resumes) >= count)

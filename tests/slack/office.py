@@ -25,7 +25,7 @@ from tests.loop.effects import Effects, tools_of
 from tests.loop.rig import ManualClock
 from tests.loop.scripted import Line, ScriptedModel
 from tests.slack.reading import buttons, read
-from tests.wire.slack.member import Member
+from tests.wire.slack.member import Member, Said
 from tests.wire.slack.rooms import Message, Room
 from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, SlackServer
 from tests.wire.slack.views import View
@@ -85,6 +85,22 @@ class Office:
         """Stop it and start it again."""
         await self.close()
         await self.open()
+
+    async def cut_off(self) -> None:
+        """The network is gone: no connection is left, and none can be made."""
+        self.slack.sockets.refuse = True
+        await self.slack.sockets.drop()
+
+    async def reconnected(self) -> None:
+        """It is there again, and Slack has connected."""
+        self.slack.sockets.refuse = False
+        await self.slack.connected()
+
+    async def given_up(self, *said: Said) -> None:
+        """Slack has told us of these as often as it does, and nobody was there."""
+        for seconds in (3, 60, 300):
+            await self.slack.advance(seconds)
+        assert all(delivery.lost for one in said for delivery in one.deliveries)
 
     async def let_strangers_in(self, guests: Literal["ignore", "requester"] = "ignore") -> None:
         """Whoever is in a listed workspace may ask from now on: what then stays out, stays out for another reason."""

@@ -5,8 +5,8 @@ https://docs.slack.dev/apis/web-api/using-the-conversations-api
 
 from tests.wire.slack.methods import Method
 from tests.wire.slack.payload import Json, Refused, is_true
-from tests.wire.slack.rooms import Message
-from tests.wire.slack.tokens import Token
+from tests.wire.slack.rooms import Kind, Message, Room
+from tests.wire.slack.tokens import OF_KIND, Token
 from tests.wire.slack.workspace import Workspace
 
 
@@ -67,15 +67,7 @@ def number(ts: str) -> tuple[int, int]:
 
 def page(messages: list[Message], args: Json, usual: int, most: int) -> Json:
     """One page, and the cursor of the next. https://docs.slack.dev/apis/web-api/pagination"""
-    try:
-        most_now, start = (
-            int(str(args.get("limit") or usual)),
-            int(str(args.get("cursor") or "0").removeprefix("next:")),
-        )
-    except ValueError as wrong:
-        raise Refused("invalid_cursor") from wrong
-    if not 1 <= most_now <= most:
-        raise Refused("invalid_limit")
+    most_now, start = cut(args, usual, most)
     shown, more = messages[start : start + most_now], len(messages) > start + most_now
     # conversations.history, include_all_metadata: "Return all metadata associated with this message".
     metadata = is_true(args.get("include_all_metadata"))
@@ -85,10 +77,63 @@ def page(messages: list[Message], args: Json, usual: int, most: int) -> Json:
     }  # fmt: skip
 
 
+def cut(args: Json, usual: int, most: int) -> tuple[int, int]:
+    """How many items a page has, and with which it begins."""
+    try:
+        most_now, start = (
+            int(str(args.get("limit") or usual)),
+            int(str(args.get("cursor") or "0").removeprefix("next:")),
+        )
+    except ValueError as wrong:
+        raise Refused("invalid_cursor") from wrong
+    if not 1 <= most_now <= most:
+        raise Refused("invalid_limit")
+    return most_now, start
+
+
 def info(workspace: Workspace, args: Json, token: Token) -> Json:
     """conversations.info. https://docs.slack.dev/reference/methods/conversations.info"""
     room = workspace.room(args["channel"], token, family="read")
     return {"channel": {**room.as_json(), "is_member": workspace.bot.id in room.members}}
+
+
+def listing(workspace: Workspace, args: Json, token: Token) -> Json:
+    """conversations.list: each type needs its own scope; of a direct conversation it says with whom, and no more.
+
+    https://docs.slack.dev/reference/methods/conversations.list: types, default public_channel; limit default 100,
+    "an integer under 1000"; a direct conversation has `is_user_deleted` and neither name nor members.
+    """
+    kinds = {"public_channel": Kind.PUBLIC, "private_channel": Kind.PRIVATE, "im": Kind.DIRECT,
+             "mpim": Kind.GROUP_DIRECT}  # fmt: skip
+    found: list[Room] = []
+    for name in str(args.get("types") or "public_channel").split(","):
+        if name.strip() not in kinds:
+            raise Refused("invalid_types")
+        kind = kinds[name.strip()]
+        token.need(f"{OF_KIND[kind]}:read")
+        found += [
+            room for room in workspace.rooms.values()
+            if room.kind is kind and not room.deleted and (kind is Kind.PUBLIC or workspace.bot.id in room.members)
+            and not (room.archived and is_true(args.get("exclude_archived")))
+        ]  # fmt: skip
+    most, start = cut(args, 100, 999)
+    more = len(found) > start + most
+    return {
+        "channels": [listed(workspace, room) for room in found[start : start + most]],
+        "response_metadata": {"next_cursor": f"next:{start + most}" if more else ""},
+    }
+
+
+def listed(workspace: Workspace, room: Room) -> Json:
+    """One room of the list. https://docs.slack.dev/reference/objects/conversation-object"""
+    if room.kind is not Kind.DIRECT:
+        return {**room.as_json(), "is_member": workspace.bot.id in room.members}
+    (other,) = room.members - {workspace.bot.id}
+    return {
+        "id": room.id, "created": 1_700_000_000, "is_archived": room.archived, "is_im": True, "is_org_shared": False,
+        "user": other, "is_user_deleted": workspace.people[other].deactivated, "priority": 0,
+        "context_team_id": room.team,
+    }  # fmt: skip
 
 
 def open_direct(workspace: Workspace, args: Json, token: Token) -> Json:
@@ -124,6 +169,7 @@ METHODS = {
     "auth.test": Method(auth_test),
     "conversations.history": Method(history, ("channel",), RANGE, reads=True),
     "conversations.replies": Method(replies, ("channel", "ts"), RANGE, reads=True),
+    "conversations.list": Method(listing, (), ("cursor", "exclude_archived", "limit", "types"), reads=True),
     "conversations.info": Method(info, ("channel",), ("include_locale", "include_num_members"), reads=True),
     "conversations.open": Method(open_direct, ("users",), ("return_im", "prevent_creation"), "im:write"),
     "users.info": Method(user_info, ("user",), ("include_locale",), "users:read", reads=True),
