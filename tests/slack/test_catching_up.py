@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bot import closing
 from casestore import cases, messages, positions
+from casestore.models import CaseId
 from casestore.scope import System
 from casestore.states import Direction
 from casestore.tx import Tx
@@ -87,3 +89,43 @@ async def test_rooms_are_not_read_for_what_nobody_said_to_us(office: Office) -> 
         return [place for place in positions.on(tx, "slack") if place.count("/") == 1]
 
     assert await office.service.store.read(places) == []
+
+
+async def test_a_command_that_was_typed_in_a_thread_is_no_message_of_it_later_either(office: Office) -> None:
+    office.answers(says("Hello."))
+    thread = await office.asks("hi")
+    await office.shows(thread, "Hello.")
+    await office.kim.mentions(office.ops, "/case resolve C-1001", thread=thread)
+    await office.whispered(office.kim, "C-1001 is resolved")
+    await office.restart()
+    assert await heard(office) == {"hi": ["hi"]}
+    assert (await office.only_case()).state == "resolved"
+
+
+async def test_what_people_had_said_to_each_other_before_we_were_called_is_left_alone(office: Office) -> None:
+    thread = office.ann.writes(office.ops, "lunch?")
+    office.kim.writes(office.ops, "in a minute", thread=thread)
+    office.answers(says("Hello."))
+    called = await office.ann.mentions(office.ops, "and what is on the menu?", thread=thread)
+    await office.shows(called, "Hello.")
+    await office.restart()
+    assert await heard(office) == {"and what is on the menu?": ["and what is on the menu?"]}
+
+
+async def test_the_thread_of_a_case_that_ended_long_ago_is_not_read_any_more(office: Office) -> None:
+    office.answers(says("Hello."), says("Again."))
+    old = await office.asks("old")
+    await office.shows(old, "Hello.")
+    case = await office.only_case()
+    new = await office.asks("new")
+    await office.shows(new, "Again.")
+    await office.service.store.write(_close, office.clock.now(), case.id)
+    office.clock.ms += 31 * 24 * 3_600_000
+    await office.close()
+    before = len(office.slack.calls("conversations.replies"))
+    await office.open()
+    assert [call.args["ts"] for call in office.slack.calls("conversations.replies")[before:]] == [new.ts]
+
+
+def _close(tx: Tx, now: int, case_id: CaseId) -> None:
+    closing.close(tx, now, cases.by_id(tx, case_id), by="test", why="done")
