@@ -12,7 +12,7 @@ from casestore import bindings, cases, gates, leases, messages, positions, princ
 from casestore.cases import Opening
 from casestore.messages import Said, text_body
 from casestore.models import Case, CaseId, Message, Principal
-from casestore.states import CaseState, Direction, LeaseKind, Origin, Provenance, Role
+from casestore.states import Direction, LeaseKind, Origin, Provenance, Role
 from casestore.tx import Tx
 from channels.messages import Account, Address, Changed, Inbound
 from channels.text import storable
@@ -50,6 +50,9 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
         return Ignored("not addressed to the bot, in a thread without a case")
     if case is not None and case.tenant != who.tenant:
         return Ignored("of another tenant")
+    opens = case is None or case.state in cases.ENDED
+    if opens and inbound.account.program and (why := loops.may_not_open(tx, now, inbound, who, settings, zone)):
+        return Ignored(why)
     case = _case_for(tx, now, inbound, case, who)
     message = store(tx, now, case, who, inbound.text, inbound=inbound)
     if inbound.begins_direct:  # what is said there while nobody listens begins a case too, and is looked for (R29)
@@ -68,7 +71,7 @@ def change(tx: Tx, now: int, changed: Changed) -> None:
     if changed.text is None:
         messages.delete(tx, now, message)
     elif changed.text != message.text:
-        messages.edit(tx, now, message, text_body(changed.text))
+        messages.edit(tx, now, message, messages.reworded(message, changed.text))
 
 
 def open_by(tx: Tx, now: int, who: Principal, origin: Origin, text: str, *, title: str | None = None) -> Case:
@@ -163,7 +166,7 @@ def name_of(account: Account) -> str:
 
 
 def _case_for(tx: Tx, now: int, inbound: Inbound, bound: Case | None, who: Principal) -> Case:
-    if bound is not None and bound.state not in (CaseState.CLOSED, CaseState.CANCELLED):
+    if bound is not None and bound.state not in cases.ENDED:
         return bound
     actor = principals.actor(who)
     opening = Opening(

@@ -44,8 +44,12 @@ def admitted(tx: Tx, inbound: Inbound, settings: Settings) -> Admitted | None:
     if who is None and not intake.lets_in(tx, inbound.account, settings):
         return None
     case = bindings.case_at(tx, address)
+    if case is None and not inbound.addressed:
+        return None
+    if inbound.account.program:  # nothing counts here how often it was answered: intake does, later
+        return Admitted(None if case is None else case.id, spoken_to=False)
     if case is None:
-        return Admitted(None, spoken_to=True) if inbound.addressed else None
+        return Admitted(None, spoken_to=True)
     if who is not None and who.tenant != case.tenant:
         return None
     beside = who is not None and intake.provenance_of(case, who) is Provenance.OPERATOR and not inbound.addressed

@@ -79,7 +79,8 @@ class Standby:
             # nobody can look: a thread with a case may be a person's, an unknown account a stranger's (R12, R20).
             # It is kept, and intake will judge it; but only what is certainly neither is answered now.
             known = inbound.account.identity in self._known and str(inbound.address) not in self._known
-            admitted = recall.Admitted(None, spoken_to=inbound.addressed and known)
+            spoken_to = inbound.addressed and known and not inbound.account.program
+            admitted = recall.Admitted(None, spoken_to=spoken_to)
         if admitted is None or self.spool.has(inbound):  # the same one may have come twice while we read
             return
         self.spool.keep(Arrived(inbound=inbound, case_id=admitted.case_id, at=self._desk.now()))

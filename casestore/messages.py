@@ -30,6 +30,17 @@ def text_body(text: str, *, program: bool = False) -> list[dict[str, object]]:
     return [{"type": "text", "text": text, **({"by": PROGRAM} if program else {})}]
 
 
+def quoted_body(text: str, by: str, *, program: bool) -> list[dict[str, object]]:
+    """The same of what was not said to us: it says who has quoted it."""
+    return [{**part, "quoted_by": by} for part in text_body(text, program=program)]
+
+
+def reworded(message: Message, text: str) -> list[dict[str, object]]:
+    """The body of a message with other words in it; whatever else it says stays."""
+    (first, *_) = message.body
+    return [{**first, "text": text}]
+
+
 def seen(tx: Tx, address: str, platform_id: str) -> Message | None:
     """The message already stored under the platform's own identity (R29)."""
     return tx.maybe(
@@ -86,7 +97,7 @@ def delete(tx: Tx, now: int, message: Message) -> None:
     """Its author takes it away: its words go, that there was something stays."""
     deleted = tx.run(
         "UPDATE messages SET body = :body, deleted_at = :now WHERE id = :id AND deleted_at IS NULL",
-        id=message.id, body=encode(text_body("(deleted by its author)")), now=now,
+        id=message.id, body=encode(reworded(message, "(deleted by its author)")), now=now,
     )  # fmt: skip
     if deleted:
         trail.append(tx, message.case_id, now, "message.deleted", "channel", {"message": message.seq})
@@ -131,6 +142,11 @@ def newest_out(tx: Tx, case_id: CaseId) -> Message | None:
         "SELECT * FROM messages WHERE case_id = :id AND direction = 'out' ORDER BY seq DESC LIMIT 1",
         id=case_id,
     )
+
+
+def newest_of_ours(tx: Tx, most: int) -> list[Message]:
+    """The last things we said, in whatever case."""
+    return tx.all(Message, "SELECT * FROM messages WHERE direction = 'out' ORDER BY id DESC LIMIT :most", most=most)
 
 
 def of_turn(tx: Tx, turn_id: TurnId) -> list[Message]:

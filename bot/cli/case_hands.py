@@ -1,10 +1,10 @@
-"""In whose hands a case is, and in which threads: `case take`, `release`, `assign`, `bind`, `unbind`."""
+"""In whose hands a case is, and in which threads: `case take`, `release`, `assign`, `bind`, …"""
 
 from typing import Annotated
 
 import typer
 
-from bot import binding, gating, takeover
+from bot import binding, gating, loops, takeover
 from bot.cli import who
 from bot.cli.arguments import BY_DEFAULT, As, CaseNumber
 from bot.cli.case import app, worked
@@ -63,6 +63,13 @@ def unbind(here: Here, number: CaseNumber, address: Thread, as_: As = BY_DEFAULT
     say(f"{case.label} is no longer bound to {address}.")
 
 
+@command(app, "hear")
+def hear(here: Here, number: CaseNumber, as_: As = BY_DEFAULT) -> None:
+    """Let a bot go on that was stopped at this case because it had opened too many."""
+    heard = here.write(_hear, here.now, as_, number)
+    say(f"Cases are opened for {heard} again.")
+
+
 def _case(tx: Tx, as_: str, number: int, what: str) -> tuple[Principal, Case]:
     by = who.operator(tx, as_, what)
     return by, cases.get(tx, gating.scope_of(by), number)
@@ -97,3 +104,8 @@ def _bind(tx: Tx, now: int, as_: str, number: int, address: str) -> Case:
 def _unbind(tx: Tx, now: int, as_: str, number: int, address: str) -> Case:
     by, case = _case(tx, as_, number, "unbind a case")
     return binding.unbind(tx, now, case, address, by)
+
+
+def _hear(tx: Tx, now: int, as_: str, number: int) -> str:
+    by, case = _case(tx, as_, number, "let a bot go on")
+    return loops.hear_again(tx, now, case, by)

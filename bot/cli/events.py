@@ -74,6 +74,12 @@ def words(tx: Tx, entry: TrailEntry) -> str | None:
             return f"bound to {meta.get('address')}"
         case "binding.lost" | "binding.ended":
             return f"no longer bound to {meta.get('address')}: {meta.get('reason')}"
+        case "message.quoted":
+            return f"{by} opened it on a message of {meta.get('account')}"
+        case "program.stopped":
+            return f"the bot {meta.get('account')} opens no more cases: it had opened {meta.get('opened')}"
+        case "program.heard_again":
+            return f"{by} let the bot {meta.get('account')} open cases again"
         case "outbox.dead":
             return f"could not be said at {meta.get('address')}: {meta.get('error')}"
         case kind:

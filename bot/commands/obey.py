@@ -17,6 +17,8 @@ from channels.messages import Account, Command
 
 NOUNS = {"case": (case.answer, case.VERBS), "gate": (gate.answer, gate.VERBS)}
 STRANGER = "I do not know you, so I cannot do that for you. Ask an operator to bind your account."
+_FOR_PEOPLE = {("case", "open"), ("case", "hear")}
+"""What would lead a bot past the breaker over the cases that it opens."""
 _FOR_THE_PERSON = (Refused, MoveRefused, BadRequest, NotFound, UnknownChannel)
 
 
@@ -33,6 +35,8 @@ def obey(tx: Tx, now: int, command: Command, settings: Settings, zone: tzinfo | 
     who = _who(tx, now, line, command.account, settings)
     if who is None or who.revoked_at is not None:
         return Answer(STRANGER)
+    if command.account.program and (line.noun, line.verb) in _FOR_PEOPLE:
+        raise Refused("That is for people. A bot begins a case by mentioning me.")
     if line.noun not in NOUNS:
         return Answer("\n".join(["I know these:", *(usage(noun, verbs) for noun, (_, verbs) in NOUNS.items())]))
     answer, _ = NOUNS[line.noun]

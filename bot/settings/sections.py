@@ -104,6 +104,8 @@ class Limits(Section):
     attempts: Count = 5
     invalid_in_a_row: Count = 3
     programs_in_a_row: Count = 5
+    programs_open: Count = 10
+    programs_within: Duration = duration("1h")
     window_turns: Count = 20
     result_characters: int = Field(default=20_000, ge=200)
 
@@ -113,6 +115,7 @@ class Access(Section):
 
     unknown: Literal["ignore", "requester"] = "ignore"
     guests: Literal["ignore", "requester"] = "ignore"
+    quoted: Literal["bystander", "requester"] = "bystander"
     operator_writes: Literal["takes_over", "joins"] = "takes_over"
 
 
