@@ -5,10 +5,11 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from bot import card, gating, home, intake
+from bot import card, gating, home, intake, quoting
 from bot.clock import Clock
 from bot.commands import obey
 from bot.delivery import Delivery
+from bot.errors import Refused
 from bot.gating import Reply
 from bot.posting import lose
 from bot.settings import Settings
@@ -20,7 +21,7 @@ from casestore.models import CaseId
 from casestore.states import Verb
 from casestore.tx import Tx
 from channels.home import Home
-from channels.messages import Account, Card, Changed, Command, Gone, Inbound, Press, Resumed
+from channels.messages import Account, Card, Changed, Command, Gone, Inbound, Press, Quoting, Resumed
 
 if TYPE_CHECKING:
     from bot.standby import Standby  # which needs the model layer; a command that only speaks does not
@@ -66,12 +67,26 @@ class Receiver:
         match received:
             case intake.Ignored(why):
                 log.info("message.ignored", extra={"fields": {"address": str(inbound.address), "why": why}})
+                if inbound.account.program:  # operators may have to be told that it is stopped
+                    self._delivery.wake()
             case intake.Received(case_id, _, duplicate):
                 if self._standby is not None:
                     self._standby.remember(inbound)
                 if not duplicate:
                     self._wake(case_id)
                     self._delivery.wake()
+
+    async def quoted(self, asked: Quoting) -> str:
+        """Open a case on somebody's message. What is refused leaves nothing behind."""
+        try:
+            quoted = await self._store.write(quoting.quote, self._clock.now(), asked, self._settings)
+        except StoreUnavailable:
+            return _NOT_DONE
+        except Refused as error:
+            return str(error)
+        if quoted.opened is not None:
+            self._wake(quoted.opened)
+        return quoted.text
 
     async def changed(self, changed: Changed) -> None:
         """Note an edit or a deletion; raises `StoreUnavailable` where it cannot be stored, so that it comes again."""

@@ -148,6 +148,9 @@ def spoken(tx: Tx, message: Message) -> UserPromptPart:
     if message.provenance in ("alert", "system"):
         return spoken_by(str(message.provenance), message.text, message.at)
     name = principals.get(tx, message.author).name if message.author is not None else "somebody"
+    if (by := message.quoted_by) is not None:
+        account = (message.author_account or "").rpartition("/")[2]
+        name = f"{name if message.author is not None else account}, quoted by {by}"
     return spoken_by(f"{name} ({message.provenance})", message.text, message.at)
 
 

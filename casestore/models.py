@@ -160,6 +160,11 @@ class Message(Row):
         """The parts' text, one after the other."""
         return "\n".join(str(part.get("text", "")) for part in self.body)
 
+    @property
+    def quoted_by(self) -> str | None:
+        """Who has quoted it, where it was not said to us."""
+        return next((str(part["quoted_by"]) for part in self.body if "quoted_by" in part), None)
+
 
 class Turn(Row):
     """One stimulus and the answer owed."""

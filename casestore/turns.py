@@ -181,8 +181,13 @@ def of_case(tx: Tx, case_id: CaseId) -> list[Turn]:
 
 
 def _acts_for(tx: Tx, case: Case, turn_id: TurnId) -> PrincipalId | None:
-    """Whose permissions the turn has: an operator's only when every message of it is that operator's (R11)."""
-    spoken = (m for m in messages.of_turn(tx, turn_id) if m.provenance not in (Provenance.ALERT, Provenance.SYSTEM))
+    """Whose permissions the turn has: an operator's only when every message of it is that operator's (R11).
+
+    And said to us: an operator's words that somebody has quoted are a bystander's.
+    """
+    spoken = [m for m in messages.of_turn(tx, turn_id) if m.provenance not in (Provenance.ALERT, Provenance.SYSTEM)]
+    if any(message.provenance is Provenance.BYSTANDER for message in spoken):
+        return case.requester
     authors = {message.author for message in spoken}
     if len(authors) == 1 and (author := authors.pop()) is not None:
         principal = principals.get(tx, author)

@@ -14,7 +14,20 @@ from typing import Literal
 
 from channels.card import Verb
 from channels.errors import CannotTell, ChannelError, RetryLater, ThreadGone, Undeliverable
-from channels.messages import Account, Address, Card, Command, Content, Gone, Inbound, Outbound, Press, Resumed, Sent
+from channels.messages import (
+    Account,
+    Address,
+    Card,
+    Command,
+    Content,
+    Gone,
+    Inbound,
+    Outbound,
+    Press,
+    Quoting,
+    Resumed,
+    Sent,
+)
 from channels.plain import render
 from channels.port import Receiver
 
@@ -206,6 +219,10 @@ class MemoryChannel:
     async def type_command(self, text: str, *, address: Address, account: Account) -> str:
         """Somebody gives a command; what they are answered."""
         return await self._listening().command(Command(address=address, account=account, text=text))
+
+    async def quote(self, said: Inbound, *, by: Account) -> str:
+        """Somebody uses the menu of a message to have a case on it; what they are answered."""
+        return await self._listening().quoted(Quoting(by=by, said=said))
 
     async def lose(self, address: Address, reason: str = "deleted") -> None:
         """The thread is deleted, archived, locked: calls for it fail, and the receiver is told."""

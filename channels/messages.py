@@ -1,7 +1,7 @@
 """What passes between a channel and the rest of the program.
 
-Inwards: `Inbound`, `Changed`, `Press`, `Command`, `Gone`, `Resumed`. Outwards: `Outbound`, whose content is a `Text`
-or a `Card`.
+Inwards: `Inbound`, `Quoting`, `Changed`, `Press`, `Command`, `Gone`, `Resumed`. Outwards: `Outbound`, whose content is
+a `Text` or a `Card`.
 All are frozen and refuse unknown fields. Times are integer milliseconds UTC. Text that comes in makes itself
 storable; text that goes out is inert.
 """
@@ -30,6 +30,7 @@ __all__ = [
     "Outbound",
     "PlatformId",
     "Press",
+    "Quoting",
     "Resumed",
     "Sent",
     "Text",
@@ -53,6 +54,18 @@ class Inbound(BaseModel, frozen=True, extra="forbid"):
     addressed: bool
     at: NonNegativeInt
     begins_direct: bool = False
+
+
+class Quoting(BaseModel, frozen=True, extra="forbid"):
+    """Somebody asks for a case on a message that stands on the platform, by a shortcut or a menu on it.
+
+    `said` is the message, as its author's; `by` is who asks. `listened_to`: False where the author is of a space whose
+    people do not exist for us, and only their words can be in a case.
+    """
+
+    by: Account
+    said: Inbound
+    listened_to: bool = True
 
 
 class Changed(BaseModel, frozen=True, extra="forbid"):

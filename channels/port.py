@@ -22,6 +22,7 @@ from channels.messages import (
     Inbound,
     Outbound,
     Press,
+    Quoting,
     Resumed,
 )
 
@@ -31,6 +32,10 @@ class Receiver(Protocol):
 
     async def inbound(self, inbound: Inbound) -> None:
         """Store it. Returns when it is stored; raising means that it is not: do not acknowledge it (R29)."""
+        ...
+
+    async def quoted(self, asked: Quoting) -> str:
+        """Open a case on a message, and answer whoever asked for it, for them alone."""
         ...
 
     async def changed(self, changed: Changed) -> None:

@@ -22,7 +22,7 @@ from casestore.models import Case, CaseId
 from casestore.states import LeaseKind, OutboxState, TurnState
 from casestore.tx import Tx
 from channels.home import Home
-from channels.messages import Account, Address, Card, Changed, Command, Gone, Inbound, Press, Resumed
+from channels.messages import Account, Address, Card, Changed, Command, Gone, Inbound, Press, Quoting, Resumed
 from channels.port import Channel
 
 if TYPE_CHECKING:
@@ -109,6 +109,10 @@ class Conversation:
         """Store a line; after `/quit` nothing is said any more."""
         if not self._quit.is_set():
             await self._receiver.inbound(inbound)
+
+    async def quoted(self, asked: Quoting) -> str:
+        """A terminal has nothing to quote; whatever claims to is judged alike."""
+        return await self._receiver.quoted(asked)
 
     async def changed(self, changed: Changed) -> None:
         """In a terminal nothing that was said can be taken back; whatever claims to be that is judged alike."""

@@ -41,14 +41,20 @@ def inbound(event: Mapping[str, object], us: Us) -> Inbound | None:
     """
     if event.get("type") not in ("message", "app_mention") or event.get("subtype") not in _SAID:
         return None
+    if _text(event, "user") == us.user or _text(event, "bot_id") == us.bot:
+        return None
+    said = of_anybody(event, us)
+    return said if said is not None and said.account.space in us.teams else None
+
+
+def of_anybody(event: Mapping[str, object], us: Us) -> Inbound | None:
+    """What stands in a message, whoever has written it, we ourselves and people of other workspaces included."""
     user, bot = _text(event, "user"), _text(event, "bot_id")
     room, ts, author = _text(event, "channel"), _text(event, "ts"), bot or user
-    if not (author and room and ts) or user == us.user or bot == us.bot:
+    if not (author and room and ts):
         return None
     # in a shared room `team` may be the room's; whose account it is, is in `user_team`
     space = _text(event, "user_team") or _text(event, "source_team") or _text(event, "team") or us.team
-    if space not in us.teams:
-        return None
     text = _text(event, "text")
     return Inbound(
         address=places.thread(us.team, room, _text(event, "thread_ts") or ts),
@@ -62,12 +68,12 @@ def inbound(event: Mapping[str, object], us: Us) -> Inbound | None:
 
 
 def changed(event: Mapping[str, object], us: Us) -> Changed | None:
-    """An edit or a deletion by a person. A preview that Slack adds to a link is neither: the words are the same."""
+    """An edit or a deletion by somebody else. A preview that Slack adds to a link is neither: the words stay."""
     room, subtype = _text(event, "channel"), event.get("subtype")
     now, before = _part(event, "message"), _part(event, "previous_message")
     if event.get("type") != "message" or subtype not in ("message_changed", "message_deleted") or not room:
         return None
-    if before.get("bot_id") is not None or _text(before, "user") == us.user:
+    if _text(before, "bot_id") == us.bot or _text(before, "user") == us.user:
         return None
     ts = _text(event, "deleted_ts") or _text(now, "ts")
     deleted = subtype == "message_deleted" or now.get("subtype") == "tombstone"

@@ -112,11 +112,15 @@ class Listener:
 
     async def _opened_on(self, ack: AsyncAck, body: Body) -> None:
         """Stored before it is acknowledged, like a message; whoever used it sees where that failed."""
-        said = shortcuts.opened_on(body, self._us)
-        if said is not None:
-            account = await self._marked(said.account)
-            await self._receiver.inbound(said.model_copy(update={"account": account}))
+        asked = shortcuts.asked(body, self._us)
+        if asked is None:
+            await ack()
+            return
+        by, author = await self._marked(asked.by), await self._marked(asked.said.account)
+        said = asked.said.model_copy(update={"account": author})
+        answer = await self._receiver.quoted(asked.model_copy(update={"by": by, "said": said}))
         await ack()
+        await self._whisper(said.address, by.account_id, answer)
 
     async def _home_opened(self, event: Body) -> None:
         account = presses.account_of({"user": {"id": event["user"]}, "team": {"id": self._us.team}}, self._us)

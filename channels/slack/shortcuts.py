@@ -5,28 +5,19 @@ https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payl
 
 from __future__ import annotations
 
-from channels.messages import Inbound
-from channels.slack import places, presses
-from channels.slack.events import Us, spoken
+from channels.messages import Quoting
+from channels.slack import events, presses
+from channels.slack.events import Us
 from channels.slack.presses import Payload, part
 
 OPEN_CASE = "open_case"
 
 
-def opened_on(body: Payload, us: Us) -> Inbound | None:
-    """What a person says by it: the message, quoted, and whose it is. None for one who does not exist for us."""
-    account, message = presses.account_of(body, us), part(body, "message")
-    room, ts = part(body, "channel").get("id"), message.get("ts")
-    if account is None or not (isinstance(room, str) and isinstance(ts, str)):
+def asked(body: Payload, us: Us) -> Quoting | None:
+    """Who asks for a case on which message. None for one who does not exist for us, or where nobody has said it."""
+    account = presses.account_of(body, us)
+    message = {**part(body, "message"), "type": "message", "channel": part(body, "channel").get("id")}
+    said = events.of_anybody(message, us)
+    if account is None or said is None:
         return None
-    begins = message.get("thread_ts")
-    author = str(message.get("user") or "somebody")
-    quoted = "\n".join(f"> {line}" for line in spoken(str(message.get("text") or ""), us.user).split("\n"))
-    return Inbound(
-        address=places.thread(us.team, room, begins if isinstance(begins, str) else ts),
-        account=account,
-        platform_id=f"{OPEN_CASE}-{ts}",  # once for each message, whoever uses it how often
-        text=f"{quoted}\n(what @{author} wrote here; I opened a case on it)",
-        addressed=True,
-        at=places.millis(ts),
-    )
+    return Quoting(by=account, said=said, listened_to=said.account.space in us.teams)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from channels.home import Home
-from channels.messages import Account, Card, Changed, Command, Gone, Inbound, Press, Resumed
+from channels.messages import Account, Card, Changed, Command, Gone, Inbound, Press, Quoting, Resumed
 
 
 class Recorder:
@@ -19,6 +19,7 @@ class Recorder:
         self.commands: list[Command] = []
         self.lost: list[Gone] = []
         self.resumes: list[Resumed] = []
+        self.quotings: list[Quoting] = []
         self.refusing = False
         self._changed = asyncio.Condition()
 
@@ -29,6 +30,10 @@ class Recorder:
         if self.refusing:
             raise OSError("the disk is full, says /secret/path")
         self.stored.append(inbound)
+
+    async def quoted(self, asked: Quoting) -> str:
+        self.quotings.append(asked)
+        return "C-1001 is open on that message."
 
     async def changed(self, changed: Changed) -> None:
         self.changes.append(changed)

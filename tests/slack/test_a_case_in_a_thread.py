@@ -59,16 +59,3 @@ async def test_a_stranger_gets_no_answer_and_no_case(office: Office) -> None:
     await office.shows(await office.asks("hello"), "Hello ann.")
     assert (await office.only_case()).title == "hello"
     assert office.slack.posts(said) == []
-
-
-async def test_the_shortcut_opens_a_case_on_somebody_elses_message_once(office: Office) -> None:
-    said = await office.mallory.says(office.ops, "the shop shows <b>nothing</b>")
-    await office.slack.acked(*said.deliveries)
-    office.answers(says("I am on it."))
-    for who in (office.ann, office.ann, office.mallory):
-        await office.slack.acked(await who.uses("open_case", said))
-    await office.shows(said.message, "I am on it.")
-    case = await office.only_case()
-    assert case.title.startswith("> the shop shows")
-    assert f"what @{office.mallory.id} wrote" in str(office.model.sent[0])
-    assert len(office.model.sent) == 1

@@ -107,7 +107,7 @@ async def test_what_people_had_said_to_each_other_before_we_were_called_is_left_
     office.kim.writes(office.ops, "in a minute", thread=thread)
     office.answers(says("Hello."))
     called = await office.ann.mentions(office.ops, "and what is on the menu?", thread=thread)
-    await office.shows(called, "Hello.")
+    await office.shows(called.message, "Hello.")
     await office.restart()
     assert await heard(office) == {"and what is on the menu?": ["and what is on the menu?"]}
 

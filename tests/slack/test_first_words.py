@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.clock import SystemClock
+from bot.settings import Access
 from casestore import cases
 from casestore.scope import System
 from channels.slack import scopes
@@ -50,10 +51,17 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
         await made.close()
 
 
-async def test_a_new_installation_answers_nothing_that_was_said_before_it(office: Office) -> None:
-    await later(office, 60)
-    await office.restart()
-    assert await office.service.store.read(cases.listing, System()) == []
+async def test_a_new_installation_answers_nothing_that_was_said_before_it(tmp_path: Path) -> None:
+    async with SlackServer(at=NOW) as slack:
+        office = punctual(slack, tmp_path / "c.db")
+        office.settings = office.settings.model_copy(update={"access": Access(unknown="requester")})
+        office.ann.writes(None, "is anybody there?")
+        await later(office, 60)
+        await office.open()
+        await slack.called("conversations.history")
+        await office.restart()
+        assert await office.service.store.read(cases.listing, System()) == []
+        await office.close()
 
 
 async def test_it_is_read_at_the_next_start_with_what_was_said_below_it(office: Office) -> None:
