@@ -98,7 +98,8 @@ CREATE TABLE bindings (
 CREATE UNIQUE INDEX bindings_one_live_case ON bindings (address) WHERE state = 'live';
 CREATE INDEX bindings_by_case ON bindings (case_id);
 
--- How far we have read on each address, for catching up after downtime; moves only over what is stored (R29).
+-- How far we have read on each address, for catching up after downtime; moves only over what is stored (R29). Under
+-- the name of a channel: until when (ms) everything that was said there has been heard.
 CREATE TABLE positions (
     address    TEXT PRIMARY KEY,
     last_seen  TEXT NOT NULL

@@ -92,11 +92,15 @@ class Press(BaseModel, frozen=True, extra="forbid"):
 
 
 class Command(BaseModel, frozen=True, extra="forbid"):
-    """A command typed to the bot: the whole line, with its slash."""
+    """A command typed to the bot: the whole line, with its slash.
+
+    `platform_id`: the message that it was typed as, where it was one; what was said there before it is older.
+    """
 
     address: Address
     account: Account
     text: Storable
+    platform_id: PlatformId | None = None
 
 
 class Gone(BaseModel, frozen=True, extra="forbid"):

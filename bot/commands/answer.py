@@ -20,12 +20,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A command with who typed it and under which settings."""
+    """A command with who typed it and under which settings; `platform_id` names it, where it was a message."""
 
     line: Line
     who: Principal
     settings: Settings
     zone: tzinfo | None
+    platform_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

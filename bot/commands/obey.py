@@ -40,7 +40,7 @@ def obey(tx: Tx, now: int, command: Command, settings: Settings, zone: tzinfo | 
     if line.noun not in NOUNS:
         return Answer("\n".join(["I know these:", *(usage(noun, verbs) for noun, (_, verbs) in NOUNS.items())]))
     answer, _ = NOUNS[line.noun]
-    return answer(tx, now, Asked(line, who, settings, zone))
+    return answer(tx, now, Asked(line, who, settings, zone, command.platform_id))
 
 
 def said_of(error: Exception) -> str | None:

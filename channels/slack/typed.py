@@ -21,7 +21,7 @@ def command(said: Inbound) -> Command | None:
     text = said.text.strip()
     if not said.addressed or not _COMMAND.match(text):
         return None
-    return Command(address=said.address, account=said.account, text=text)
+    return Command(address=said.address, account=said.account, text=text, platform_id=said.platform_id)
 
 
 class Typed:

@@ -59,6 +59,18 @@ class Rig(Protocol):
         """What was not acknowledged is delivered again; False where the platform does no such thing."""
         ...
 
+    async def goes_away(self) -> bool:
+        """The connection is lost for a while; False where the platform has none that could be."""
+        ...
+
+    async def writes(self, text: str) -> None:
+        """A person says it in the thread while nobody can be told."""
+        ...
+
+    async def comes_back(self) -> None:
+        """The connection is there again."""
+        ...
+
     def shown(self) -> list[str]:
         """What the thread shows, one string a message; the newest is the last."""
         ...
@@ -92,6 +104,16 @@ class MemoryRig:
     async def comes_again(self) -> bool:
         await self.channel.redeliver()
         return True
+
+    async def goes_away(self) -> bool:
+        self.channel.go_away()
+        return True
+
+    async def writes(self, text: str) -> None:
+        await self.channel.say(text, address=self.address, account=KIM)
+
+    async def comes_back(self) -> None:
+        await self.channel.come_back()
 
     def shown(self) -> list[str]:
         return self.channel.texts(self.address)
@@ -160,6 +182,15 @@ class ConsoleRig:
 
     async def comes_again(self) -> bool:
         return False
+
+    async def goes_away(self) -> bool:
+        return False
+
+    async def writes(self, text: str) -> None:
+        raise AssertionError("a terminal that is not there takes no words")
+
+    async def comes_back(self) -> None:
+        raise AssertionError("a terminal never goes away")
 
     def shown(self) -> list[str]:
         return [write.removesuffix("\n") for write in self.paper.writes]

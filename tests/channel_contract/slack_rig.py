@@ -32,7 +32,9 @@ class SlackRig:
     def __init__(self, slack: SlackServer) -> None:
         self.slack = slack
         self.receiver = Recorder()
-        self.channel = SlackChannel(SlackLogin(BOT_TOKEN, [slack.team], APP_TOKEN, api_url=slack.api_url), unhurried())
+        self.channel = SlackChannel(
+            SlackLogin(BOT_TOKEN, [slack.team], APP_TOKEN, api_url=slack.api_url), unhurried(), look_every_s=0.5
+        )
         self.kim = slack.member("kim")
         self.root = self.kim.writes(None, "hello")
         self.address = Address.parse(f"slack:{slack.team}/{self.root.room.id}/{self.root.ts}")
@@ -50,6 +52,18 @@ class SlackRig:
         await self.receiver.until_tried(tried + waiting)
         await self.slack.acked(*self.slack.deliveries.all)
         return True
+
+    async def goes_away(self) -> bool:
+        self.slack.sockets.refuse = True
+        await self.slack.sockets.drop()
+        return True
+
+    async def writes(self, text: str) -> None:
+        self.kim.writes(None, text, thread=self.root)
+
+    async def comes_back(self) -> None:
+        self.slack.sockets.refuse = False
+        await self.slack.connected()
 
     def shown(self) -> list[str]:
         return [read(message) for message in self.slack.posts(self.root)]

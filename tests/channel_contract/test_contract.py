@@ -269,6 +269,31 @@ async def test_catching_up_from_the_newest_position_gives_nothing_twice(rig: Rig
     assert [inbound async for inbound in rig.channel.catch_up(rig.address, newest)] == []
 
 
+async def test_a_channel_that_was_away_says_that_it_is_back_and_gives_what_was_said_meanwhile(rig: Rig) -> None:
+    """R29: and says nothing at its first start, which is followed by a reading anyway."""
+    await rig.channel.start(rig.receiver)
+    await rig.says("one")
+    if not await rig.goes_away():
+        return
+    await rig.writes("two")
+    assert rig.receiver.resumes == []
+    await rig.comes_back()
+    await rig.receiver.until_resumed(1)
+    assert [resumed.channel for resumed in rig.receiver.resumes] == [rig.channel.name]
+    after = rig.receiver.stored[-1].platform_id
+    assert [inbound.text async for inbound in rig.channel.catch_up(rig.address, after)] == ["two"]
+
+
+async def test_conversations_are_listed_with_a_place_to_read_on_from_or_not_at_all(rig: Rig) -> None:
+    await rig.channel.start(rig.receiver)
+    await rig.says("one")
+    at = rig.receiver.stored[-1].at
+    for since, said in ((at - 1, True), (at + 1, False)):
+        async for address, after in rig.channel.direct(since):
+            assert not address.thread
+            assert bool([inbound async for inbound in rig.channel.catch_up(address, after)]) is said
+
+
 async def test_stopping_leaves_nothing_running(rig: Rig) -> None:
     before = asyncio.all_tasks()
     await rig.channel.start(rig.receiver)

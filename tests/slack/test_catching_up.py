@@ -112,6 +112,23 @@ async def test_what_people_had_said_to_each_other_before_we_were_called_is_left_
     assert await heard(office) == {"and what is on the menu?": ["and what is on the menu?"]}
 
 
+async def test_in_a_thread_that_a_case_was_bound_to_by_a_command_what_stood_there_before_is_left_alone(
+    office: Office,
+) -> None:
+    office.answers(says("Hello."))
+    await office.shows(await office.asks("hi"), "Hello.")
+    thread = office.ann.writes(office.ops, "lunch?")
+    office.ann.writes(office.ops, "anybody?", thread=thread)
+    await office.kim.mentions(office.ops, "/case bind C-1001", thread=thread)
+    await office.whispered(office.kim, "C-1001 is bound to this thread too.")
+    await office.close()
+    office.ann.writes(office.ops, "and now?", thread=thread)
+    office.answers(says("I have read it."))
+    await office.open()
+    await office.shows(thread, "I have read it.")
+    assert await heard(office) == {"hi": ["hi", "and now?"]}
+
+
 async def test_the_thread_of_a_case_that_ended_long_ago_is_not_read_any_more(office: Office) -> None:
     office.answers(says("Hello."), says("Again."))
     old = await office.asks("old")

@@ -39,29 +39,33 @@ async def later(office: Office, minutes: int) -> None:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    """Somebody has written to the app directly long before anybody installed Casebound; then it was started."""
+async def unopened(tmp_path: Path) -> AsyncIterator[Office]:
+    """Nobody has started it yet."""
     async with SlackServer(at=NOW) as slack:
         made = punctual(slack, tmp_path / "c.db")
-        made.ann.writes(None, "is anybody there?")
-        await later(made, 60)
-        await made.open()
-        await slack.connected()
         yield made
         await made.close()
 
 
-async def test_a_new_installation_answers_nothing_that_was_said_before_it(tmp_path: Path) -> None:
-    async with SlackServer(at=NOW) as slack:
-        office = punctual(slack, tmp_path / "c.db")
-        office.settings = office.settings.model_copy(update={"access": Access(unknown="requester")})
-        office.ann.writes(None, "is anybody there?")
-        await later(office, 60)
-        await office.open()
-        await slack.called("conversations.history")
-        await office.restart()
-        assert await office.service.store.read(cases.listing, System()) == []
-        await office.close()
+@pytest.fixture
+async def office(unopened: Office) -> Office:
+    """Somebody has written to the app directly long before anybody installed Casebound; then it was started."""
+    unopened.ann.writes(None, "is anybody there?")
+    await later(unopened, 60)
+    await unopened.open()
+    await unopened.slack.connected()
+    return unopened
+
+
+async def test_a_new_installation_answers_nothing_that_was_said_before_it(unopened: Office) -> None:
+    office = unopened
+    office.settings = office.settings.model_copy(update={"access": Access(unknown="requester")})
+    office.ann.writes(None, "is anybody there?")
+    await later(office, 60)
+    await office.open()
+    await office.slack.called("conversations.history")
+    await office.restart()
+    assert await office.service.store.read(cases.listing, System()) == []
 
 
 async def test_it_is_read_at_the_next_start_with_what_was_said_below_it(office: Office) -> None:
@@ -117,24 +121,23 @@ async def test_among_many_conversations_everybody_is_found_and_nobody_who_has_le
 
 
 async def test_an_app_that_was_never_given_the_scope_is_told_of_it_and_reads_the_rest(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    unopened: Office, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with SlackServer(at=NOW, scopes=frozenset(scopes.BOT) - {"im:read"}) as slack:
-        office = punctual(slack, tmp_path / "c.db")
+    office = unopened
+    office.slack.workspace.tokens.bot.scopes = frozenset(scopes.BOT) - {"im:read"}
+    await office.open()
+    await office.slack.connected()
+    office.answers(says("Hello."))
+    thread = await office.asks()
+    await office.shows(thread, "Hello.")
+    await office.close()
+    office.ann.writes(office.ops, "and now?", thread=thread)
+    office.answers(says("I have read it."))
+    with caplog.at_level(logging.WARNING, "casebound.listening"):
         await office.open()
-        await slack.connected()
-        office.answers(says("Hello."))
-        thread = await office.asks()
-        await office.shows(thread, "Hello.")
-        await office.close()
-        office.ann.writes(office.ops, "and now?", thread=thread)
-        office.answers(says("I have read it."))
-        with caplog.at_level(logging.WARNING, "casebound.listening"):
-            await office.open()
-            await office.shows(thread, "I have read it.")
-            await slack.called("conversations.list", 2)
-            await office.until_so(lambda: _warned(caplog))
-        await office.close()
+        await office.shows(thread, "I have read it.")
+        await office.slack.called("conversations.list", 2)
+        await office.until_so(lambda: _warned(caplog))
 
 
 async def _warned(caplog: pytest.LogCaptureFixture) -> bool:

@@ -218,6 +218,18 @@ async def test_our_own_words_are_in_their_case_already_also_once_that_has_ended(
     assert (await office.only_case()).number == 1001
 
 
+async def test_what_was_said_in_the_thread_before_the_quoted_message_is_not_read_later(office: Office) -> None:
+    thread = office.ann.writes(office.ops, "lunch?")
+    said = await office.mallory.says(office.ops, "the shop is down", thread=thread)
+    office.answers(says("I am on it."))
+    await quotes(office, office.ann, said, "C-1001 is open on that message.")
+    await office.shows(thread, "I am on it.")
+    await office.restart()
+    case = await office.only_case()
+    found = await office.service.store.read(messages.of_case, System(), case.id)
+    assert [message.text for message in found] == ["the shop is down", "I am on it."]
+
+
 async def test_whom_we_do_not_know_opens_nothing_by_it(office: Office) -> None:
     """R20"""
     said = await office.ann.says(office.ops, "the shop is down")
