@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from bot.clock import SystemClock
 from bot.settings import Limits
 from casestore import cases, principals, trail
 from casestore.errors import StoreUnavailable
 from casestore.scope import System
 from casestore.states import Role
 from casestore.tx import Tx
+from tests.cli.command_line import Cli
 from tests.loop.scripted import says
 from tests.slack.office import Office
 from tests.slack.reading import read
@@ -121,6 +123,25 @@ async def test_an_operator_lets_it_go_on_and_nobody_else_does(office: Office, ro
     assert await opened(office) == 2 * MOST
     await office.slack.acked(await office.kim.runs("/case", "hear C-1003", room=office.ops))
     await office.whispered(office.kim, "No program was stopped at C-1003, or it is heard again already.")
+
+
+async def test_an_operator_lets_it_go_on_from_the_command_line_and_the_story_says_so(
+    office: Office, room: Room, bot: Member, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await goes_round(office, bot, MOST)
+    await begins(office, bot, "one too many")
+    monkeypatch.setenv("CASEBOUND_SERVICE__DB", str(office.db))
+    cli = Cli(capsys)
+    assert "only an operator may let a bot go on" in (await cli("case", "hear", "C-1003", "--as", "ann")).line
+    assert "No program was stopped at C-1001" in (await cli("case", "hear", "C-1001", "--as", "kim")).line
+    heard = await cli.done("case", "hear", "C-1003", "--as", "kim")
+    account = f"slack/{office.slack.team}/{bot.person.bot_id}"
+    assert heard == f"Cases are opened for jira ({account}) again.\n"
+    office.clock.ms = SystemClock().now() + MINUTE
+    await goes_round(office, bot, 1)
+    shown = await cli.done("case", "show", "C-1003", "--all", "--as", "kim")
+    assert f"the bot {account} opens no more cases: it had opened 3" in shown
+    assert f"kim let the bot {account} open cases again" in shown
 
 
 async def test_once_the_time_has_passed_it_may_again(office: Office, room: Room, bot: Member) -> None:

@@ -167,3 +167,28 @@ async def test_the_app_hears_itself_edits_unfurlings_and_deletions(slack: SlackS
     alone = await kim.says(room, "alone")
     gone = (await kim.deletes(alone))[0].payload["event"]
     assert (gone["subtype"], gone["deleted_ts"]) == ("message_deleted", alone.ts)
+
+
+async def test_direct_conversations_are_listed_by_pages_with_whom_they_are_and_no_more(
+    slack: SlackServer, client: Client
+) -> None:
+    kim, gone = slack.member("kim"), slack.member("gone")
+    slack.room("ops", kim)
+    await kim.says(None, "psst")
+    slack.direct(gone)
+    gone.person.deactivated = True
+    found: list[dict[str, object]] = []
+    async for page in await client.conversations_list(types="im", limit=1):
+        found += page["channels"]
+    assert [(one["user"], one["is_user_deleted"]) for one in found] == [(kim.id, False), (gone.id, True)]
+    assert not any(key in one for one in found for key in ("latest", "last_read", "name"))
+    rooms = await client.conversations_list()
+    assert [one["name"] for one in rooms["channels"]] == ["ops"]
+
+
+async def test_a_list_is_refused_without_its_scope_and_of_what_there_is_not(slack: SlackServer, client: Client) -> None:
+    assert (await refusal(client.conversations_list(types="dm")))["error"] == "invalid_types"
+    assert (await refusal(client.conversations_list(types="im", limit=1_000)))["error"] == "invalid_limit"
+    slack.workspace.tokens.bot.scopes -= {"im:read"}
+    lacking = await refusal(client.conversations_list(types="im"))
+    assert (lacking["error"], lacking["needed"]) == ("missing_scope", "im:read")
