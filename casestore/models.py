@@ -11,6 +11,7 @@ from casestore.states import (
     Cause,
     Direction,
     EpisodeState,
+    FileState,
     GateKind,
     GateState,
     LeaseKind,
@@ -34,6 +35,7 @@ AccountId = NewType("AccountId", int)
 CaseId = NewType("CaseId", int)
 BindingId = NewType("BindingId", int)
 MessageId = NewType("MessageId", int)
+FileId = NewType("FileId", int)
 TurnId = NewType("TurnId", int)
 RunId = NewType("RunId", int)
 StepId = NewType("StepId", int)
@@ -159,6 +161,25 @@ class Message(Row):
     def text(self) -> str:
         """The parts' text, one after the other."""
         return "\n".join(str(part.get("text", "")) for part in self.body)
+
+
+class File(Row):
+    """A file that was attached to a message. Name and type are its sender's words: never a path."""
+
+    id: FileId
+    case_id: CaseId
+    message_id: MessageId
+    channel: str
+    reference: str
+    name: str
+    media_type: str
+    size: int | None
+    state: FileState
+    reason: str | None
+    digest: str | None
+    attempts: int
+    not_before: int
+    kept_at: int | None
 
 
 class Turn(Row):
