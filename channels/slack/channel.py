@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from slack_bolt.async_app import AsyncApp
 
 from channels.address import Address
+from channels.attached import Fetched
 from channels.errors import RetryLater
 from channels.findings import Finding
 from channels.messages import Card, Content, Inbound, Outbound
@@ -17,6 +18,7 @@ from channels.port import Receiver
 from channels.slack import events, places
 from channels.slack.events import Us
 from channels.slack.examine import Examination
+from channels.slack.files import Files
 from channels.slack.guests import Guests, marked
 from channels.slack.listener import Listener
 from channels.slack.outgoing import Outgoing
@@ -64,6 +66,7 @@ class _Running:
 
     us: Us
     out: Outgoing
+    files: Files
 
 
 class SlackChannel:
@@ -105,7 +108,7 @@ class SlackChannel:
         )
         listener.listen(app)
         await self._transport.connect(app, web)
-        self._now = _Running(us, out)
+        self._now = _Running(us, out, Files(web))
 
     async def stop(self) -> None:
         self._now = None
@@ -132,6 +135,9 @@ class SlackChannel:
             said = events.inbound({"type": "message", "channel": address.room, **message}, running.us)
             if said is not None and (after is None or places.is_after(said.platform_id, after)):
                 yield said if self._guests is None else await marked(said, self._guests)
+
+    async def fetch(self, reference: str, limit: int) -> Fetched:
+        return await self._running.files.fetch(reference, limit)
 
     async def examine(self, sample: Card, room: str | None) -> AsyncIterator[Finding]:
         """What is amiss with the set-up of the app, if anything; needs no start."""
