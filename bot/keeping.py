@@ -72,12 +72,11 @@ class Keeping:
         now, free = self._clock.now(), _AT_ONCE - len(self._tasks)
         # a platform that is out of reach, or not reached yet, takes no file's attempts away
         reached = tuple(name for name, channel in self._channels.items() if channel.connected)
-        if free <= 0 or not reached or not await self._store.read(attachments.any_due, now):
+        if free <= 0 or not reached:
             return
-        due = await self._store.write(
-            attachments.take_due, now, reached, most=free, but=frozenset(self._tasks.values())
-        )
-        for file in due:
+        under_way = frozenset(self._tasks.values())
+        due = await self._store.read(attachments.due, now, reached, most=free, but=under_way)
+        for file in await self._store.write(attachments.take, due) if due else []:
             task = asyncio.create_task(self._settle(file), name=f"file-{file.id}")
             self._tasks[task] = file.id
             task.add_done_callback(self._done)

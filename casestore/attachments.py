@@ -42,11 +42,8 @@ def add(tx: Tx, message: Message, found: Sequence[Attachment]) -> None:
         )  # fmt: skip
 
 
-def take_due(tx: Tx, now: int, channels: Sequence[str], *, most: int, but: Collection[FileId]) -> list[File]:
-    """Files whose copies are to be fetched now on these channels, oldest first; each is one attempt more.
-
-    Whoever takes them may be killed: they stay wanted until it is on record what became of them. `but`: under way.
-    """
+def due(tx: Tx, now: int, channels: Sequence[str], *, most: int, but: Collection[FileId]) -> list[File]:
+    """Files whose copies are to be fetched now on these channels, oldest first; `but`: those that are under way."""
     places = ", ".join(f":c{n}" for n in range(len(channels))) or "NULL"
     names = {f"c{n}": channel for n, channel in enumerate(channels)}
     rows = tx.all(
@@ -55,15 +52,23 @@ def take_due(tx: Tx, now: int, channels: Sequence[str], *, most: int, but: Colle
             ORDER BY not_before, id LIMIT :most""",
         now=now, most=most + len(but), **names,
     )  # fmt: skip
-    taken = [row for row in rows if row.id not in but][:most]
-    for row in taken:
-        tx.run("UPDATE files SET attempts = attempts + 1 WHERE id = :id", id=row.id)
-    return [row.model_copy(update={"attempts": row.attempts + 1}) for row in taken]
+    return [row for row in rows if row.id not in but][:most]
 
 
-def any_due(tx: Tx, now: int) -> bool:
-    """Whether any copy is to be fetched now: looked at often, and reads no more than it has to."""
-    return tx.value("SELECT 1 FROM files WHERE state = 'wanted' AND not_before <= :now LIMIT 1", now=now) is not None
+def take(tx: Tx, found: Sequence[File]) -> list[File]:
+    """Begin to fetch these; each is one attempt more, and those that are not wanted any more are left out.
+
+    Whoever takes them may be killed: they stay wanted until it is on record what became of them.
+    """
+    return [
+        taken
+        for file in found
+        for taken in tx.all(
+            File,
+            "UPDATE files SET attempts = attempts + 1 WHERE id = :id AND state = 'wanted' RETURNING *",
+            id=file.id,
+        )
+    ]
 
 
 def keep(tx: Tx, now: int, file: File, content: bytes, *, name: str, media_type: str) -> bool:

@@ -61,7 +61,7 @@ class HasFiles(Protocol):
 
 def described(name: str, media_type: str, size: int | None) -> str:
     """A file in words: every character of its name seen, its type, its size in bytes."""
-    many = "" if size is None else f", {size:,} bytes"
+    many = "" if size is None else f", {size:,} byte{'' if size == 1 else 's'}"
     return f"{_cut(name, _NAME) or 'without a name'}, {_cut(media_type, _TYPE) or 'of no type'}{many}"
 
 

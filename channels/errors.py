@@ -55,6 +55,7 @@ class Undeliverable(ChannelError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"This can never be delivered: {why}. Read it on the case instead.")
+        self.why = why
 
 
 class ThreadGone(ChannelError):

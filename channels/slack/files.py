@@ -63,7 +63,7 @@ class Files:
         except ScopeMissing:
             raise FileRefused(_SCOPE) from None
         except Undeliverable as error:
-            raise FileRefused(str(error)) from None
+            raise FileRefused(error.why) from None
         file = cast("Payload", info.get("file") or {})
         if (why := _withheld(file)) is not None:
             raise FileGone(why) if file.get("mode") == "tombstone" else FileRefused(why)

@@ -9,6 +9,7 @@ import pytest
 from bot.keeping import MOST_ATTEMPTS
 from bot.settings import Files
 from casestore import attachments
+from casestore.errors import StoreUnavailable
 from casestore.models import File
 from casestore.states import FileState
 from casestore.tx import Tx
@@ -99,7 +100,7 @@ async def test_the_model_is_told_what_was_attached_by_name_type_and_size(office:
 async def test_a_file_alone_is_something_said_and_names_its_case(office: Office) -> None:
     said = await sent(office, office.ann.shares("trace.log", b"x", "text/plain"), text="")
     await office.shows(said.message, "I see.")
-    assert (await office.only_case()).title == "(file: trace.log, text/plain, 1 bytes)"
+    assert (await office.only_case()).title == "(file: trace.log, text/plain, 1 byte)"
 
 
 async def test_the_same_message_in_many_envelopes_has_its_file_once(office: Office) -> None:
@@ -113,10 +114,10 @@ async def test_the_same_message_in_many_envelopes_has_its_file_once(office: Offi
     assert len(office.slack.calls(DOWNLOAD)) == 1
 
 
-async def test_ten_files_of_one_message_are_all_kept(office: Office) -> None:
-    contents = [b"%d" % number * 100 for number in range(10)]
+async def test_twenty_files_of_one_message_are_all_kept(office: Office) -> None:
+    contents = [b"%d" % number * 100 for number in range(20)]
     await sent(office, *(office.ann.shares(f"{n}.txt", content, "text/plain") for n, content in enumerate(contents)))
-    await settled(office, FileState.KEPT, 10)
+    await settled(office, FileState.KEPT, 20)
     assert await copies(office) == contents
 
 
@@ -266,6 +267,49 @@ async def test_what_was_cut_off_by_a_restart_is_fetched_after_it(office: Office)
     assert await copies(office) == [PICTURE]
 
 
+async def test_while_slack_is_out_of_reach_no_attempt_is_lost(office: Office) -> None:
+    held = office.slack.hold(DOWNLOAD)
+    await sent(office, office.ann.shares("disk.png", PICTURE, "image/png"))
+    await held.arrived()
+    held.release()
+    await office.close()
+    office.slack.fail_next("auth.test", status=503, times=1)
+    await office.open()
+
+    async def kept() -> bool:
+        office.service.keeping.wake()
+        return (await files(office))[0].state is FileState.KEPT
+
+    await office.until_so(kept)
+    assert (await files(office))[0].attempts == 2
+
+
+async def test_what_was_attached_while_the_store_was_away_is_kept_once_it_is_back(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R15"""
+    first = await sent(office, text="hi")
+    await office.shows(first.message, "I see.")
+    write = office.service.store.write
+
+    async def full(*args: object, **kwargs: object) -> object:
+        raise StoreUnavailable("The disk is full.")
+
+    monkeypatch.setattr(office.service.store, "write", full)
+    office.answers(says("From memory."))
+    file = office.ann.shares("disk.png", PICTURE, "image/png")
+    said = await office.ann.says(office.slack.direct(office.ann), "look", thread=first, files=[file])
+    await office.shows(first.message, "From memory.")
+    assert "look\\n(file: disk.png, image/png, 10,248 bytes)" in shown(office)
+    monkeypatch.setattr(office.service.store, "write", write)
+    await office.service.standby.idle()
+    await office.service.standby.settle()
+    later(office)
+    await settled(office, FileState.KEPT)
+    assert said.acked
+    assert await copies(office) == [PICTURE]
+
+
 async def test_a_file_that_takes_long_delays_neither_the_acknowledgement_nor_the_answer(office: Office) -> None:
     held = office.slack.hold(DOWNLOAD)
     said = await sent(office, office.ann.shares("disk.png", PICTURE, "image/png"))
@@ -307,6 +351,13 @@ async def test_what_slack_has_no_bytes_of_is_named_and_never_asked_for(
     await office.shows(said.message, "I see.")
     assert f"; not kept: {reason})" in shown(office)
     assert office.slack.calls("files.info") == []
+
+
+async def test_a_file_that_slack_does_not_tell_of_is_refused_in_its_words(office: Office) -> None:
+    office.slack.fail_next("files.info", error="method_not_supported_for_channel_type")
+    await sent(office, office.ann.shares("a.txt", b"hello", "text/plain"))
+    (file,) = await settled(office, FileState.REFUSED)
+    assert file.reason == "Slack refuses it (method not supported for channel type)"
 
 
 async def test_a_file_that_was_deleted_before_it_was_fetched_is_gone(office: Office) -> None:

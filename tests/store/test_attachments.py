@@ -39,10 +39,9 @@ async def kept(world: World, file: File, content: bytes = SECRET) -> bool:
 
 
 async def due(world: World, *, but: Sequence[File] = (), channels: Sequence[str] = ("slack",)) -> list[str]:
-    """The names of what is to be fetched."""
-    found = await world.store.write(
-        attachments.take_due, world.now, channels, most=10, but=[file.id for file in but]
-    )  # fmt: skip
+    """The names of what is to be fetched, and is taken now."""
+    found = await world.store.read(attachments.due, world.now, channels, most=10, but=[file.id for file in but])
+    await world.store.write(attachments.take, found)
     return [file.name for file in found]
 
 
@@ -53,7 +52,6 @@ async def test_a_copy_is_kept_with_its_digest_and_is_not_wanted_any_more(world: 
     assert (found.state, found.digest, found.name) == (FileState.KEPT, sha256(SECRET).hexdigest(), "a")
     assert content == SECRET
     assert await due(world) == []
-    assert not await world.store.read(attachments.any_due, world.now)
 
 
 async def test_what_is_to_be_fetched_is_wanted_due_on_a_channel_of_ours_and_not_under_way(world: World) -> None:
@@ -81,6 +79,7 @@ async def test_what_was_erased_while_it_was_fetched_is_not_kept(world: World) ->
     message, (file,) = await said(world, called("a"))
     await world.store.write(attachments.erase, world.now, message, "deleted by its author")
     assert not await kept(world, file)
+    assert await world.store.write(attachments.take, [file]) == []
     await world.store.write(attachments.give_up, world.now, file, "too late")
     await world.store.write(attachments.retry, file, not_before=0, why="too late")
     (found,) = await world.store.read(attachments.of_message, message.id)
