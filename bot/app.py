@@ -18,6 +18,7 @@ from bot.conduct import Conductor
 from bot.delivery import Delivery
 from bot.desk import Desk, Prompt
 from bot.engine import Engine
+from bot.keeping import Keeping
 from bot.listening import Listening
 from bot.playbook import PlaybookModel, load_playbooks
 from bot.receiver import Receiver
@@ -33,6 +34,7 @@ from bot.watch import watch
 from casestore.db import Store
 from casestore.locks import ServiceLock
 from casestore.migrate import open_store
+from casestore.models import CaseId
 from casestore.turns import Worker
 from channels.address import Address
 from channels.console import ConsoleChannel
@@ -62,6 +64,7 @@ class Service:
     status: StatusLine
     engine: Engine
     delivery: Delivery
+    keeping: Keeping
     schedule: Schedule
     receiver: Receiver
     standby: Standby
@@ -171,6 +174,12 @@ def _assemble(
     conductor = Conductor(store, desk, assistant, spool, status=status)
     engine = Engine(store, desk, conductor, standby)
     delivery = Delivery(store, clock, channels, boot, zone, stale_after_ms=settings.delivery.stale_after)
+    keeping = Keeping(store, clock, channels, settings.files.limit)
+
+    def stored(case_id: CaseId) -> None:
+        engine.wake(case_id)
+        keeping.wake()
+
     return Service(
         settings=settings,
         clock=clock,
@@ -180,8 +189,9 @@ def _assemble(
         status=status,
         engine=engine,
         delivery=delivery,
+        keeping=keeping,
         schedule=Schedule(store, clock, settings, engine, delivery, zone),
-        receiver=Receiver(store, clock, settings, delivery, zone, engine.wake, standby),
+        receiver=Receiver(store, clock, settings, delivery, zone, stored, standby),
         standby=standby,
         channels=channels,
         zone=zone,
@@ -192,7 +202,7 @@ def _assemble(
 
 @asynccontextmanager
 async def _at_work(service: Service) -> AsyncGenerator[None]:
-    """Delivery, engine, schedule and channels, started in this order and stopped in the other.
+    """Delivery, engine, schedule, channels and keeping, started in this order and stopped in the other.
 
     Whatever one of them does when it is started or stopped, what was started before it is stopped.
     """
@@ -211,6 +221,7 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
             service.receiver.catches_up[channel.name] = listening.resumed
             _go_on(stack, f"listening {channel.name}", listening.run())
             await listening.tried()
+        _go_on(stack, "keeping", service.keeping.run())
         yield
 
 

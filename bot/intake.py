@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from hashlib import sha256
 
-from bot import gating, loops, speech, takeover, threads
+from bot import attached, gating, loops, speech, takeover, threads
 from bot.errors import Refused
 from bot.settings import Settings
-from casestore import bindings, cases, gates, leases, messages, positions, principals
+from casestore import attachments, bindings, cases, gates, leases, messages, positions, principals
 from casestore.cases import Opening
 from casestore.messages import Said, text_body
 from casestore.models import Case, CaseId, Message, Principal
@@ -55,6 +55,7 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
         return Ignored(why)
     case = _case_for(tx, now, inbound, case, who)
     message = store(tx, now, case, who, inbound.text, inbound=inbound)
+    attachments.add(tx, message, attached.wanted(inbound, settings.files.limit))
     if inbound.begins_direct:  # what is said there while nobody listens begins a case too, and is looked for (R29)
         positions.begin(tx, str(inbound.address.begun("")), inbound.platform_id)
     if inbound.account.program and loops.runs_round(tx, now, case, message, settings):
@@ -70,8 +71,12 @@ def change(tx: Tx, now: int, changed: Changed) -> None:
         return
     if changed.text is None:
         messages.delete(tx, now, message)
-    elif changed.text != message.text:
+        attachments.erase(tx, now, message, attached.DELETED)
+        return
+    if changed.text != message.text:
         messages.edit(tx, now, message, messages.reworded(message, changed.text))
+    if changed.files_left is not None:
+        attachments.erase(tx, now, message, attached.DELETED, but=changed.files_left)
 
 
 def open_by(tx: Tx, now: int, who: Principal, origin: Origin, text: str, *, title: str | None = None) -> Case:
@@ -170,7 +175,7 @@ def _case_for(tx: Tx, now: int, inbound: Inbound, bound: Case | None, who: Princ
         return bound
     actor = principals.actor(who)
     opening = Opening(
-        who.tenant, title_of(inbound.text), Origin(inbound.address.channel), requester=who.id,
+        who.tenant, title_of(inbound.said), Origin(inbound.address.channel), requester=who.id,
         follows=None if bound is None else bound.id,
     )  # fmt: skip
     case = cases.open_case(tx, now, opening, actor=actor)

@@ -16,6 +16,7 @@ from casestore.models import (
     Binding,
     Case,
     Episode,
+    File,
     Gate,
     Message,
     Principal,
@@ -54,9 +55,9 @@ def binding_json(binding: Binding) -> Document:
     return row_json(binding)
 
 
-def message_json(message: Message) -> Document:
-    """One thing said; `body` is the list of its parts."""
-    return row_json(message)
+def message_json(message: Message, files: Sequence[File] = ()) -> Document:
+    """One thing said; `body` is the list of its parts, `files` what was attached to it."""
+    return {**row_json(message), "files": [row_json(file) for file in files]}
 
 
 def gate_json(

@@ -17,6 +17,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_core import PydanticSerializationError
 
+from bot import attached
 from bot.results import CallResult
 from bot.tools.declare import wire
 from casestore import messages, principals, steps, transcript
@@ -144,14 +145,14 @@ def text_of(response: ModelResponse) -> str:
 
 
 def spoken(tx: Tx, message: Message) -> UserPromptPart:
-    """What somebody said, with who they are to the case; their words are data, whatever they say (R23)."""
+    """What somebody said and attached, with who they are to the case; that is data, whatever they say (R23)."""
     if message.provenance in ("alert", "system"):
         return spoken_by(str(message.provenance), message.text, message.at)
     name = principals.get(tx, message.author).name if message.author is not None else "somebody"
     if (by := message.quoted_by) is not None:
         account = (message.author_account or "").rpartition("/")[2]
         name = f"{name if message.author is not None else account}, quoted by {by}"
-    return spoken_by(f"{name} ({message.provenance})", message.text, message.at)
+    return spoken_by(f"{name} ({message.provenance})", attached.said(tx, message), message.at)
 
 
 def spoken_by(who: str, text: str, at: int) -> UserPromptPart:

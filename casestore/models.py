@@ -11,6 +11,7 @@ from casestore.states import (
     Cause,
     Direction,
     EpisodeState,
+    FileState,
     GateKind,
     GateState,
     LeaseKind,
@@ -34,6 +35,7 @@ AccountId = NewType("AccountId", int)
 CaseId = NewType("CaseId", int)
 BindingId = NewType("BindingId", int)
 MessageId = NewType("MessageId", int)
+FileId = NewType("FileId", int)
 TurnId = NewType("TurnId", int)
 RunId = NewType("RunId", int)
 StepId = NewType("StepId", int)
@@ -164,6 +166,25 @@ class Message(Row):
     def quoted_by(self) -> str | None:
         """Who has quoted it, where it was not said to us."""
         return next((str(part["quoted_by"]) for part in self.body if "quoted_by" in part), None)
+
+
+class File(Row):
+    """A file that was attached to a message. Name and type are its sender's words: never a path."""
+
+    id: FileId
+    case_id: CaseId
+    message_id: MessageId
+    channel: str
+    reference: str
+    name: str
+    media_type: str
+    size: int | None
+    state: FileState
+    reason: str | None
+    digest: str | None
+    attempts: int
+    not_before: int
+    kept_at: int | None
 
 
 class Turn(Row):

@@ -20,6 +20,8 @@ TABLES: dict[str, Keeping] = {
     "bindings": Keeping("kept", "never", "the record: where a case was spoken of"),
     "positions": Keeping("purged", "close of the case", "only for catching up in live threads"),
     "messages": Keeping("reduced", "close of the case", "the text goes where record = paraphrase; who and when stays"),
+    "files": Keeping("reduced", "last activity of the case", "the name goes; that there was a file of a size stays"),
+    "copies": Keeping("purged", "last activity of the case", "working material, and the largest there is"),
     "turns": Keeping("kept", "never", "the record: what was owed and when it was settled"),
     "runs": Keeping("kept", "never", "the record of R16 is all structured"),
     "steps": Keeping("reduced", "last activity of the case", "arguments and results go, tool, times and outcome stay"),

@@ -134,6 +134,37 @@ CREATE INDEX messages_not_in_view ON messages (case_id, seq)
     WHERE in_view IS NULL AND (direction = 'in' OR provenance = 'operator');
 CREATE INDEX messages_by_turn ON messages (turn_id) WHERE turn_id IS NOT NULL;
 
+-- A file that somebody attached to a message, by what they say it is called and is. A platform's link to it expires, so a
+-- copy is `wanted` until it is `kept`, or will not be had (`refused`, `gone`; `reason` says why). `reference` is what its
+-- channel finds it by, `digest` the SHA-256 of the bytes that were kept.
+CREATE TABLE files (
+    id          INTEGER PRIMARY KEY,
+    case_id     INTEGER NOT NULL REFERENCES cases (id),
+    message_id  INTEGER NOT NULL REFERENCES messages (id),
+    channel     TEXT NOT NULL,
+    reference   TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    media_type  TEXT NOT NULL,
+    size        INTEGER,
+    state       TEXT NOT NULL CHECK (state IN ('wanted', 'kept', 'refused', 'gone')),
+    reason      TEXT,
+    digest      TEXT,
+    attempts    INTEGER NOT NULL DEFAULT 0,
+    not_before  INTEGER NOT NULL DEFAULT 0,
+    kept_at     INTEGER,
+    CHECK ((state = 'kept') = (digest IS NOT NULL) AND (state = 'kept') = (kept_at IS NOT NULL)),
+    CHECK (state NOT IN ('refused', 'gone') OR reason IS NOT NULL)
+) STRICT;
+CREATE INDEX files_by_message ON files (message_id);
+CREATE INDEX files_by_case ON files (case_id);
+CREATE INDEX files_wanted ON files (not_before) WHERE state = 'wanted';
+
+-- The bytes of a file that is kept, apart from what is read of it every day.
+CREATE TABLE copies (
+    file_id  INTEGER PRIMARY KEY REFERENCES files (id),
+    content  BLOB NOT NULL
+) STRICT;
+
 -- One stimulus and the answer owed to it. It may be parked at a gate for days; what it is parked on is its steps
 -- that wait and the gate that is open. `acts_for` is the principal whose permissions it has (R11); `not_before`
 -- keeps it back while an outcome is still open or a model is away.

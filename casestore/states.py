@@ -61,6 +61,15 @@ class Provenance(StrEnum):
     SYSTEM = "system"
 
 
+class FileState(StrEnum):
+    """`wanted` → `kept`, or not to be had: `refused`, or `gone` where it was or is no more."""
+
+    WANTED = "wanted"
+    KEPT = "kept"
+    REFUSED = "refused"
+    GONE = "gone"
+
+
 class Cause(StrEnum):
     """What a turn answers."""
 

@@ -8,9 +8,12 @@
     ├── Undeliverable   this one can never be sent, whatever is tried; those behind it can
     ├── ThreadGone      the place is lost (deleted, archived, locked, bot removed): end the binding
     ├── AuthFailed      the platform refuses our token: do not retry, turn health red
-    └── CannotTell      the platform has no way to say whether a message is there
+    ├── CannotTell      the platform has no way to say whether a message is there
+    ├── FileGone        a file is not there any more
+    ├── FileTooLarge    a file is larger than we keep
+    └── FileRefused     a file is not given to us, however often we ask
 
-The last six are answers to "what now?"; an adapter maps every error of its platform to one of them (R27).
+All but the first two are answers to "what now?"; an adapter maps every error of its platform to one of them (R27).
 No message holds a token or a platform's raw response.
 """
 
@@ -52,6 +55,7 @@ class Undeliverable(ChannelError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"This can never be delivered: {why}. Read it on the case instead.")
+        self.why = why
 
 
 class ThreadGone(ChannelError):
@@ -76,3 +80,15 @@ class CannotTell(ChannelError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"Cannot tell whether it was sent: {why}. Mark the repeat as a possible duplicate.")
+
+
+class FileGone(ChannelError):
+    """The file was deleted, or the platform does not hold it any more."""
+
+
+class FileTooLarge(ChannelError):
+    """It is larger than was asked for, whatever was said of its size."""
+
+
+class FileRefused(ChannelError):
+    """It is not given to us. The message says why, and what an admin would have to change."""

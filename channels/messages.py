@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, NonNegativeInt, PositiveInt
 
 from channels.address import Account, Address
+from channels.attached import Attached
 from channels.card import Argument, Card, Digest8, Verb
 from channels.storable import Storable
 from channels.visible import Inert
@@ -21,6 +22,7 @@ __all__ = [
     "Account",
     "Address",
     "Argument",
+    "Attached",
     "Card",
     "Changed",
     "Command",
@@ -45,6 +47,7 @@ class Inbound(BaseModel, frozen=True, extra="forbid"):
     """One message from a person. `addressed`: the bot is spoken to (a mention, a direct message).
 
     `begins_direct`: it begins a thread in a conversation with the bot alone, where whatever is said is for the bot.
+    `files`: what was attached to it; `said` is the text with these named below it.
     """
 
     address: Address
@@ -54,6 +57,12 @@ class Inbound(BaseModel, frozen=True, extra="forbid"):
     addressed: bool
     at: NonNegativeInt
     begins_direct: bool = False
+    files: tuple[Attached, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """All that was said, for whoever has only this: the text, and what was attached, a line each."""
+        return "\n".join(filter(None, (self.text, *(f"(file: {file})" for file in self.files))))
 
 
 class Quoting(BaseModel, frozen=True, extra="forbid"):
@@ -69,11 +78,15 @@ class Quoting(BaseModel, frozen=True, extra="forbid"):
 
 
 class Changed(BaseModel, frozen=True, extra="forbid"):
-    """A person has changed the message `platform_id` of theirs; `text` None: it is deleted."""
+    """A person has changed the message `platform_id` of theirs; `text` None: it is deleted.
+
+    `files_left`: the references of what is still attached to it, where that has changed.
+    """
 
     address: Address
     platform_id: PlatformId
     text: Storable | None
+    files_left: frozenset[str] | None = None
 
 
 class Press(BaseModel, frozen=True, extra="forbid"):

@@ -29,6 +29,11 @@ def run_number(text: str) -> int:
     return _number(text, f"{text} is not a run; write its number, as `run list` shows it.")
 
 
+def file_number(text: str) -> int:
+    """A file that was attached to a message, by its number."""
+    return _number(text, f"{text} is not a file; write its number, as `case show` has it.")
+
+
 def span(text: str) -> int:
     """`4h`, `30m`, `1h30m`: milliseconds."""
     try:
@@ -83,6 +88,7 @@ Most = Annotated[int, typer.Option("--most", metavar="N", min=1, max=100_000, he
 CaseNumber = Annotated[int, typer.Argument(metavar="CASE", parser=case_number, help="Such as C-1042.")]
 GateNumber = Annotated[int, typer.Argument(metavar="GATE", parser=gate_number, help="Its number; see gate list.")]
 RunNumber = Annotated[int, typer.Argument(metavar="RUN", parser=run_number, help="Its number; see run list.")]
+FileNumber = Annotated[int, typer.Argument(metavar="FILE", parser=file_number, help="Its number; see case show.")]
 
 BY_DEFAULT = OPERATOR
 """Who acts unless `--as` says otherwise: the local operator of the file."""

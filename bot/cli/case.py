@@ -15,7 +15,7 @@ from bot.present import Document, binding_json, case_json, episode_json, gate_js
 from bot.settings import Settings
 from bot.standing import stands
 from bot.when import at_text
-from casestore import bindings, cases, episodes, gates, leases, runs
+from casestore import attachments, bindings, cases, episodes, gates, leases, runs
 from casestore.models import Case
 from casestore.states import CaseState, Direction, LeaseKind, Origin
 from casestore.tx import Tx
@@ -142,11 +142,14 @@ def _whole(tx: Tx, as_: str, number: int) -> Document:
     scope = gating.scope_of(who.acting(tx, as_))
     case = cases.get(tx, scope, number)
     lease = leases.of_case(tx, case.id)
+    attached = attachments.of_case(tx, case.id)
     return {
         **case_json(case),
         "taken_over_by": lease.holder if lease.kind is LeaseKind.HUMAN else None,
         "bindings": [binding_json(binding) for binding in bindings.of_case(tx, case.id)],
-        "messages": [message_json(message) for message in story.messages_of(tx, scope, case.id)],
+        "messages": [
+            message_json(message, attached.get(message.id, ())) for message in story.messages_of(tx, scope, case.id)
+        ],
         "gates": [gate_json(gate, roles=gates.roles_of(tx, gate.id)) for gate in gates.of_case(tx, case.id)],
         "runs": [run_json(run) for run in runs.listing(tx, scope, case_id=case.id, most=100_000)],
         "episodes": [episode_json(episode) for episode in episodes.of_case(tx, case.id)],

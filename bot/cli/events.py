@@ -27,6 +27,8 @@ def words(tx: Tx, entry: TrailEntry) -> str | None:
             return f"{by} opened the case"
         case "case.in_progress" | "case.task_state" | "alert.fired":  # the message beside it says more
             return None
+        case "file.kept" | "file.refused" | "file.gone":  # so does the file's line below its message
+            return None
         case "tool.started":
             return _started(tx, meta)
         case "alert.member_resolved":

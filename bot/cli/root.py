@@ -8,6 +8,7 @@ import typer
 from bot.cli import (
     alert,
     case,
+    case_file,
     case_hands,
     case_moves,
     chat,
@@ -56,7 +57,7 @@ def casebound(
 
 
 # Their verbs are added to `case` and `gate` as they are imported.
-_ = (case_hands, case_moves, gate_decide, gate_keep)
+_ = (case_file, case_hands, case_moves, gate_decide, gate_keep)
 
 up.add_to(app)
 chat.add_to(app)

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta, tzinfo
 
-from bot import gating
+from bot import attached, gating
 from bot.cli import events, who
 from bot.cli.out import block, short, width
 from bot.standing import stands
 from bot.when import DAYS, EPOCH, MONTHS, at_text, span_text
-from casestore import bindings, cases, episodes, gates, leases, messages, trail
+from casestore import attachments, bindings, cases, episodes, gates, leases, messages, trail
 from casestore.models import Case, CaseId, Gate, Message, TrailEntry
 from casestore.scope import Scope
 from casestore.states import EpisodeState, GateKind, LeaseKind, Provenance, WaitingOn
@@ -112,7 +112,8 @@ def _told(tx: Tx, what: Message | TrailEntry) -> list[str]:
     if isinstance(what, TrailEntry):
         words = events.words(tx, what)
         return [] if words is None else _hanging(words)
-    said = what.text if what.deleted_at is None else "(deleted)"
+    files = map(attached.line, attachments.of_message(tx, what.id))
+    said = "\n".join(filter(None, (what.text if what.deleted_at is None else "(deleted)", *files)))
     return [_speaker(tx, what), *block(said, first=_INDENT, indent=_INDENT)]
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from bot.durations import Duration, duration, duration_text
 from bot.errors import SettingsError
 from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, RoomId, TenantName, ZoneName, secret
+from bot.sizes import Size, size
 from casestore.states import OnExpiry, Role, Tier
 
 LEASE_MARGIN_MS = 30_000
@@ -176,6 +177,12 @@ class Delivered(Section):
     stale_after: Duration = duration("48h")
 
 
+class Files(Section):
+    """`[files]`: our own copies of what people attach to a message."""
+
+    limit: Size = size("10MiB")
+
+
 class Cases(Section):
     """`[cases]`: their end."""
 
@@ -218,6 +225,7 @@ class Settings(Section):
     api: Api = Api()
     delivery: Delivered = Delivered()
     slack: Slack = Slack()
+    files: Files = Files()
     cases: Cases = Cases()
     host: Host = Host()
     tools: dict[str, ToolSettings] = {}

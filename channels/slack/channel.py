@@ -11,6 +11,7 @@ from functools import partial
 from slack_bolt.async_app import AsyncApp
 
 from channels.address import Address
+from channels.attached import Fetched
 from channels.errors import RetryLater
 from channels.findings import Finding
 from channels.messages import Card, Content, Inbound, Outbound, Resumed
@@ -18,6 +19,7 @@ from channels.port import Receiver
 from channels.slack import events, places, typed
 from channels.slack.events import Us
 from channels.slack.examine import Examination
+from channels.slack.files import Files
 from channels.slack.guests import Guests, marked
 from channels.slack.listener import Listener
 from channels.slack.outgoing import Outgoing
@@ -66,6 +68,7 @@ class _Running:
 
     us: Us
     out: Outgoing
+    files: Files
 
 
 class SlackChannel:
@@ -107,7 +110,7 @@ class SlackChannel:
         )
         listener.listen(app)
         await self._transport.connect(app, web, partial(receiver.resumed, Resumed(channel=places.NAME)))
-        self._now = _Running(us, out)
+        self._now = _Running(us, out, Files(web))
 
     async def stop(self) -> None:
         self._now = None
@@ -141,6 +144,9 @@ class SlackChannel:
         running = self._running
         async for room in running.out.direct_rooms(self._quota):
             yield Address(channel=places.NAME, space=running.us.team, room=room), places.stamp(since)
+
+    async def fetch(self, reference: str, limit: int) -> Fetched:
+        return await self._running.files.fetch(reference, limit)
 
     async def examine(self, sample: Card, room: str | None) -> AsyncIterator[Finding]:
         """What is amiss with the set-up of the app, if anything; needs no start."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from channels.address import Account, Address
 from channels.messages import Changed, Gone, Inbound
 from channels.slack import places
+from channels.slack.files import attached, references
 
 _SAID = frozenset({None, "file_share", "thread_broadcast", "bot_message"})
 """Subtypes that are something somebody says; every other tells of a change."""
@@ -60,15 +61,19 @@ def of_anybody(event: Mapping[str, object], us: Us) -> Inbound | None:
         address=places.thread(us.team, room, _text(event, "thread_ts") or ts),
         account=Account(channel=places.NAME, space=space, account_id=author, program=bool(bot)),
         platform_id=ts,
-        text="\n".join(filter(None, (spoken(text, us.user), *_files(event)))),
+        text=spoken(text, us.user),
         addressed=places.is_direct(room) or f"<@{us.user}>" in text or f"<@{us.user}|" in text,
         at=places.millis(ts),
         begins_direct=places.is_direct(room) and _text(event, "thread_ts") in ("", ts),
+        files=tuple(attached(event)),
     )
 
 
 def changed(event: Mapping[str, object], us: Us) -> Changed | None:
-    """An edit or a deletion by somebody else. A preview that Slack adds to a link is neither: the words stay."""
+    """An edit or a deletion by somebody else, of the words or of a file.
+
+    A preview that Slack adds to a link is neither: the words and the files are the same.
+    """
     room, subtype = _text(event, "channel"), event.get("subtype")
     now, before = _part(event, "message"), _part(event, "previous_message")
     if event.get("type") != "message" or subtype not in ("message_changed", "message_deleted") or not room:
@@ -77,10 +82,14 @@ def changed(event: Mapping[str, object], us: Us) -> Changed | None:
         return None
     ts = _text(event, "deleted_ts") or _text(now, "ts")
     deleted = subtype == "message_deleted" or now.get("subtype") == "tombstone"
-    if not ts or (not deleted and now.get("text") == before.get("text")):
+    left, had = references(now), references(before)
+    if not ts or (not deleted and now.get("text") == before.get("text") and left == had):
         return None
     address = places.thread(us.team, room, _text(before, "thread_ts") or _text(now, "thread_ts") or ts)
-    return Changed(address=address, platform_id=ts, text=None if deleted else spoken(_text(now, "text"), us.user))
+    return Changed(
+        address=address, platform_id=ts, text=None if deleted else spoken(_text(now, "text"), us.user),
+        files_left=None if left == had else left,
+    )  # fmt: skip
 
 
 def gone(event: Mapping[str, object], us: Us) -> Gone | None:
@@ -96,18 +105,6 @@ def spoken(text: str, bot: str) -> str:
     """The text as its author sees it: our own mention at its start is left out, tokens and entities are spelled out."""
     stripped = re.sub(rf"^\s*<@{re.escape(bot)}(\|[^>]*)?>[\s,:]*", "", text)
     return html.unescape(_TOKEN.sub(_spelled, stripped)) if "&" in text or "<" in text else stripped
-
-
-def _files(event: Mapping[str, object]) -> Iterator[str]:
-    """What was attached, as words: its name, type and size. A file that is gone or hidden says only that."""
-    found = event.get("files")
-    for file in cast("list[Mapping[str, object]]", found) if isinstance(found, list) else []:
-        if file.get("mode") in ("tombstone", "hidden_by_limit"):
-            yield "(a file that is not there any more)"
-        else:
-            size = file.get("size")
-            many = f", {size:,} bytes" if isinstance(size, int) else ""
-            yield f"(file: {file.get('name') or 'without a name'}, {file.get('mimetype') or 'of no type'}{many})"
 
 
 def _spelled(token: re.Match[str]) -> str:

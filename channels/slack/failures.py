@@ -13,7 +13,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 
 from channels.address import Address
-from channels.errors import AuthFailed, ChannelError, RetryLater, ThreadGone, Uncertain, Undeliverable
+from channels.errors import AuthFailed, ChannelError, FileGone, RetryLater, ThreadGone, Uncertain, Undeliverable
 from channels.slack.places import NAME
 
 _TOKEN = frozenset({
@@ -26,6 +26,7 @@ _GONE = frozenset({
     "restricted_action", "restricted_action_thread_locked", "restricted_action_read_only_channel",
     "restricted_action_non_threadable_channel", "messages_tab_disabled", "user_not_found", "cannot_reply_to_message",
 })  # fmt: skip
+_NO_FILE = frozenset({"file_not_found", "file_deleted"})
 _LATER = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org", "request_timeout"})
 _UNSURE = frozenset({"fatal_error", "internal_error", "service_unavailable"})
 """Of the first two Slack says that part of it may have been done all the same."""
@@ -33,6 +34,10 @@ _UNSURE = frozenset({"fatal_error", "internal_error", "service_unavailable"})
 
 class MessageMissing(Undeliverable):
     """The message that was to be changed is not there."""
+
+
+class ScopeMissing(AuthFailed):
+    """The token is good, and may not do this."""
 
 
 @contextmanager
@@ -54,18 +59,22 @@ def _answer(response: Any, address: Address, *, sends: bool) -> ChannelError:
     status, name = int(response.status_code), str(data.get("error") or f"status {response.status_code}")
     words = name.replace("_", " ")
     if status == 429 or name in _LATER:
-        return RetryLater(_retry_after_ms(response.headers), "Slack asks us to wait")
+        return RetryLater(retry_after_ms(response.headers), "Slack asks us to wait")
     if name in _TOKEN:
         needed = data.get("needed")
-        return AuthFailed(NAME, f"{words}, needs {needed}" if needed else words)
+        refused = ScopeMissing if name == "missing_scope" else AuthFailed
+        return refused(NAME, f"{words}, needs {needed}" if needed else words)
+    if name in _NO_FILE:
+        return FileGone("it was deleted in Slack")
     if name in _GONE:
         return ThreadGone(str(address), words)
     if status >= 500 or name in _UNSURE:
         return Uncertain(f"Slack failed ({words})") if sends else RetryLater(0, f"Slack failed ({words})")
-    refused = MessageMissing if name == "message_not_found" else Undeliverable
-    return refused(f"Slack refuses it ({words})")
+    kind = MessageMissing if name == "message_not_found" else Undeliverable
+    return kind(f"Slack refuses it ({words})")
 
 
-def _retry_after_ms(headers: Mapping[str, object]) -> int:
+def retry_after_ms(headers: Mapping[str, object]) -> int:
+    """How long Slack asks us to wait; 0 where it does not say."""
     value = next((str(value) for key, value in headers.items() if key.lower() == "retry-after"), "")
     return int(value) * 1_000 if value.isdecimal() else 0

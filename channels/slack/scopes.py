@@ -16,6 +16,7 @@ BOT: dict[str, str] = {
     "groups:read": "hear the same of private rooms",
     "chat:write": "answer, ask for approvals, and change what it has said",
     "users:read": "see who is only a guest, where the settings tell them apart",
+    "files:read": "keep a copy of what people attach to their messages",
     "commands": "offer its commands and its shortcut",
 }
 """Scopes of the bot token, each with what it is for."""
@@ -41,6 +42,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "conversations.info": ("channels:read", "groups:read"),
     "conversations.list": ("im:read",),
     "conversations.replies": ("channels:history", "groups:history", "im:history", "mpim:history"),
+    "files.info": ("files:read",),
     "users.info": ("users:read",),
     "views.open": (),
     "views.publish": (),

@@ -200,11 +200,3 @@ async def test_what_is_changed_before_it_is_read_is_read_as_it_is_then(office: O
     await office.shows(asked, "Second.")
     assert "two" in str(office.model.sent[-1])
     assert "tow" not in str(office.model.sent[-1])
-
-
-async def test_a_file_is_told_of_by_name_type_and_size(office: Office) -> None:
-    office.answers(says("I see it."))
-    file = office.ann.shares("trace.log", b"x" * 1_234, "text/plain")
-    said = await office.ann.says(None, "look", files=[file])
-    await office.shows(said.message, "I see it.")
-    assert await stored(office) == ["look\n(file: trace.log, text/plain, 1,234 bytes)"]

@@ -26,5 +26,5 @@ def everything(tx: Tx) -> dict[str, list[tuple[object, ...]]]:
 
 def _rows(tx: Tx, table: str) -> list[tuple[object, ...]]:
     names = columns(tx, table)
-    pairs = ", ".join(f"'{name}', {name}" for name in names)
+    pairs = ", ".join(f"'{name}', quote({name})" for name in names)  # JSON holds no blobs
     return [(text,) for text in tx.column(f"SELECT json_object({pairs}) FROM {table} ORDER BY rowid")]

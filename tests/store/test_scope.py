@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 import casestore
-from casestore import cases, deciding, gates, messages, principals, runs, steps, trail
+from casestore import attachments, cases, deciding, gates, messages, principals, runs, steps, trail
 from casestore.db import Store
 from casestore.deciding import Decision
 from casestore.errors import BadRequest, NotFound
@@ -27,6 +27,7 @@ def decide(tx: Tx, scope: Scope, gate_id: GateId, who: Principal) -> object:
 
 
 READS: dict[str, Read] = {
+    "attachments.content": lambda tx, scope, it: attachments.content(tx, scope, it.case.id, 1),
     "cases.get": lambda tx, scope, it: cases.get(tx, scope, it.case.number),
     "cases.listing": lambda tx, scope, it: [c for c in cases.listing(tx, scope) if c.id == it.case.id],
     "gates.get": lambda tx, scope, it: gates.get(tx, scope, it.gate.id),
@@ -74,7 +75,16 @@ def test_no_function_has_a_scope_by_default() -> None:
 @pytest.fixture
 async def asked(world: World) -> Asked:
     """A case of `you` in the tenant `local` with something of everything."""
-    return await world.ask()
+    asked = await world.ask()
+    await world.store.write(_with_a_file, world.now, asked)
+    return asked
+
+
+def _with_a_file(tx: Tx, now: int, asked: Asked) -> None:
+    message = messages.of_case(tx, System(), asked.case.id)[0]
+    attachments.add(tx, message, [attachments.Attachment("slack", "F1", "a", "text/plain", 1)])
+    (file,) = attachments.of_message(tx, message.id)
+    attachments.keep(tx, now, file, b"a", name="", media_type="")
 
 
 @pytest.fixture

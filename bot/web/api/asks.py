@@ -100,9 +100,17 @@ def run_number(run: Annotated[str, Path(description="The run's id")]) -> int:
     return _number(run, "run", r"([0-9]{1,18})")
 
 
+def file_number(file: Annotated[str, Path(description="The file's id, as its message has it")]) -> int:
+    """The id in an address."""
+    if not re.fullmatch(r"[0-9]{1,18}", file):
+        raise NotFound(f"No file {one_line(file)[:40]} in this case.")
+    return int(file)
+
+
 CaseNumber = Annotated[int, Depends(case_number)]
 GateNumber = Annotated[int, Depends(gate_number)]
 RunNumber = Annotated[int, Depends(run_number)]
+FileNumber = Annotated[int, Depends(file_number)]
 
 
 def _number(text: str, what: str, pattern: str) -> int:

@@ -3,13 +3,13 @@
 from fastapi import APIRouter
 
 from bot import gating, intake
-from bot.present import message_json
+from bot.present import Document, message_json
 from bot.settings import Settings
 from bot.web.answers import Json
 from bot.web.api.asks import After, CaseNumber, Limit, Saying
 from bot.web.api.guard import Who
 from bot.web.state import Served
-from casestore import cases, messages
+from casestore import attachments, cases, messages
 from casestore.errors import MoveRefused
 from casestore.models import Message, Principal
 from casestore.states import CaseState
@@ -25,7 +25,7 @@ def add_to(api: APIRouter) -> None:
 async def list_messages(service: Served, who: Who, number: CaseNumber, after: After = 0, limit: Limit = 100) -> Json:
     """The conversation, oldest first; `after` is the `seq` of the last one you have."""
     found = await service.store.read(_listed, who, number, after, limit)
-    return Json({"messages": [message_json(message) for message in found]})
+    return Json({"messages": found})
 
 
 async def say(service: Served, who: Who, number: CaseNumber, saying: Saying) -> Json:
@@ -36,9 +36,11 @@ async def say(service: Served, who: Who, number: CaseNumber, saying: Saying) -> 
     return Json(message_json(message), 201)
 
 
-def _listed(tx: Tx, who: Principal, number: int, after: int, most: int) -> list[Message]:
+def _listed(tx: Tx, who: Principal, number: int, after: int, most: int) -> list[Document]:
     scope = gating.scope_of(who)
-    return messages.of_case(tx, scope, cases.get(tx, scope, number).id, after=after, most=most)
+    case = cases.get(tx, scope, number)
+    found = messages.of_case(tx, scope, case.id, after=after, most=most)
+    return [message_json(message, attachments.of_message(tx, message.id)) for message in found]
 
 
 def _said(tx: Tx, now: int, who: Principal, number: int, text: str, settings: Settings) -> Message:

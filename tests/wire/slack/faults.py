@@ -12,6 +12,8 @@ class Cut(StrEnum):
     """Nothing was done."""
     AFTER_ACCEPTING = "after_accepting"
     """It was done; nobody hears of it."""
+    HALFWAY = "halfway"
+    """Half of a file came. Only for downloads."""
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,19 @@ https://docs.slack.dev/reference/objects/file-object, `url_private_download`: "r
 Authorization header". Without it Slack sends a person's browser to the sign-in page: status 200, HTML.
 """
 
+import asyncio
+import re
+
 from aiohttp import web
 
+from tests.wire.slack.faults import Cut, Fault
 from tests.wire.slack.methods import Method
 from tests.wire.slack.payload import Json, Refused
 from tests.wire.slack.tokens import Token
-from tests.wire.slack.workspace import Shared, Workspace
+from tests.wire.slack.workspace import Call, Shared, Workspace
 
+DOWNLOAD = "files-pri"
+"""Under this name a download is held, goes wrong and is counted, as a method is."""
 LOGIN_PAGE = (
     "<!DOCTYPE html><html><head><title>Slack: sign in</title></head><body>Sign in to your workspace</body></html>"
 )
@@ -34,6 +40,8 @@ def info(workspace: Workspace, args: Json, token: Token) -> Json:
     file = workspace.files.get(str(args["file"]))
     if file is None:
         raise Refused("file_not_found")
+    if file.deleted:
+        raise Refused("file_deleted")
     return {"file": as_json(workspace, file), "comments": []}
 
 
@@ -42,14 +50,16 @@ METHODS = {"files.info": Method(info, ("file",), ("count", "page", "limit", "cur
 
 def as_json(workspace: Workspace, file: Shared) -> Json:
     """The whole of what there is to say of a file."""
-    url = f"{workspace.url}/files-pri/{workspace.team}-{file.id}"
+    url = file.address or f"{workspace.url}/{DOWNLOAD}/{workspace.team}-{file.id}"
+    name = re.sub(r"[^a-z0-9._-]+", "_", file.name.lower())  # as Slack's own addresses have it
     return {
         "id": file.id, "created": int(workspace.clock.now()), "timestamp": int(workspace.clock.now()),
         "name": file.name, "title": file.name, "mimetype": file.mimetype,
         "filetype": file.name.rpartition(".")[2], "pretty_type": file.name.rpartition(".")[2].upper(),
-        "user": file.person.id, "user_team": file.person.team, "size": len(file.content), "mode": "hosted",
-        "is_external": False, "is_public": True, "url_private": f"{url}/{file.name}",
-        "url_private_download": f"{url}/download/{file.name}", "permalink": f"{url}/view", "file_access": "visible",
+        "user": file.person.id, "user_team": file.person.team, "mode": file.mode,
+        "size": len(file.content) if file.claims is None else file.claims,
+        "is_external": file.external, "is_public": True, "url_private": f"{url}/{name}",
+        "url_private_download": f"{url}/download/{name}", "permalink": f"{url}/view", "file_access": "visible",
     }  # fmt: skip
 
 
@@ -59,13 +69,51 @@ class Downloads:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    async def handle(self, request: web.Request) -> web.Response:
-        """The file for who may have it, else the login page."""
-        file = self._workspace.files.get(request.match_info["file"].rpartition("-")[2])
-        token = self._workspace.tokens.bot
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """The file for who may have it, else the login page. A download is a GET, with the token in its header."""
+        workspace = self._workspace
+        file = workspace.files.get(request.match_info["file"].rpartition("-")[2])
+        token = workspace.tokens.bot
         came = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if file is None:
+        call = Call(DOWNLOAD, request.method, dict(request.query), came, workspace.clock.now())
+        workspace.calls.append(call)
+        workspace.changes.changed()
+        if (hold := workspace.faults.held(DOWNLOAD)) is not None:
+            await hold.wait()
+        if request.method != "GET" or request.query:
+            return web.Response(status=405, text="A file is got, by its address alone")
+        fault = workspace.faults.take(DOWNLOAD)
+        if fault is not None and fault.cut is None:
+            return _spoiled(fault)
+        if file is None or file.deleted:
             return web.Response(status=404, text="File not found")
         if came != token.text or token.gone or "files:read" not in token.scopes:
             return web.Response(text=LOGIN_PAGE, content_type="text/html")
-        return web.Response(body=file.content, content_type=file.mimetype)
+        if file.redirects_to:
+            return web.Response(status=302, headers={"Location": file.redirects_to})
+        call.status = 200
+        return await _streamed(request, file, None if fault is None else fault.cut)
+
+
+def _spoiled(fault: Fault) -> web.Response:
+    """What comes instead of the file."""
+    headers = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
+    return web.Response(
+        status=fault.status, text=fault.body or "Slack is having trouble.", content_type="text/html", headers=headers
+    )
+
+
+async def _streamed(request: web.Request, file: Shared, cut: Cut | None) -> web.StreamResponse:
+    """The bytes, of which one that lies about its size does not say how many come; or half of them."""
+    response = web.StreamResponse(headers={"Content-Type": file.mimetype})
+    if file.claims is None:
+        response.content_length = len(file.content)
+    await response.prepare(request)
+    assert request.transport is not None
+    if cut is None:
+        await response.write(file.content)
+        await response.write_eof()
+        return response
+    await response.write(file.content[: len(file.content) // 2])
+    request.transport.close()
+    raise asyncio.CancelledError

@@ -144,6 +144,16 @@ class Member:
         self._workspace.changes.changed()
         return await self._tell(events.deleted(self._workspace, message), message.room)
 
+    async def deletes_file(self, file: Shared, of: Said) -> list[Delivery]:
+        """Take away a file alone: its message is changed, and has a tombstone in its place.
+
+        https://docs.slack.dev/reference/objects/file-object, `mode`: `tombstone`.
+        """
+        before, file.deleted = of.message.as_json(), True
+        gone = {"id": file.id, "mode": "tombstone"}
+        of.message.files = [gone if shown["id"] == file.id else shown for shown in of.message.files]
+        return await self._tell(events.changed(self._workspace, of.message, before), of.message.room)
+
     async def reacts(self, to: Message | Said, name: str = "eyes") -> list[Delivery]:
         """An emoji below a message."""
         message = to.message if isinstance(to, Said) else to

@@ -63,7 +63,7 @@ class SlackServer:
         app = web.Application(client_max_size=10 * 1024 * 1024)
         app.router.add_route("*", "/api/{method}", self._api.handle)
         app.router.add_get("/link/", self.sockets.handle)
-        app.router.add_get("/files-pri/{file}/{tail:.*}", Downloads(self.workspace).handle)
+        app.router.add_route("*", "/files-pri/{file}/{tail:.*}", Downloads(self.workspace).handle)
         app.router.add_post("/actions/{team}/{name}", self._acts.answer)
         self._runner = web.AppRunner(app, shutdown_timeout=1.0)
         await self._runner.setup()
@@ -213,10 +213,12 @@ class SlackServer:
 
     def fail_next(
         self, method: str, *, status: int = 200, error: str = "", retry_after: int | None = None,
-        cut_before: bool = False, cut_after_accepting: bool = False, body: str | None = None, times: int | None = 1,
+        cut_before: bool = False, cut_after_accepting: bool = False, cut_halfway: bool = False, body: str | None = None,
+        times: int | None = 1,
     ) -> None:  # fmt: skip
-        """The next calls of a method go wrong; `times` None: all, until `heal`."""
-        cut = Cut.BEFORE if cut_before else Cut.AFTER_ACCEPTING if cut_after_accepting else None
+        """The next calls of a method (or downloads, `files.DOWNLOAD`) go wrong; `times` None: all, until `heal`."""
+        cuts = {Cut.BEFORE: cut_before, Cut.AFTER_ACCEPTING: cut_after_accepting, Cut.HALFWAY: cut_halfway}
+        cut = next((cut for cut, wanted in cuts.items() if wanted), None)
         status = 429 if retry_after is not None else status
         self.workspace.faults.add(method, Fault(status, error, retry_after, cut, body), times)
 

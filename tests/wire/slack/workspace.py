@@ -34,13 +34,23 @@ class Call:
 
 @dataclass(eq=False)
 class Shared:
-    """A file that somebody has put into a room."""
+    """A file that somebody has put into a room.
+
+    `mode` and `external`: https://docs.slack.dev/reference/objects/file-object. `claims`: the size that is said of it,
+    where that is not true; `address`: where its links lead, `redirects_to`: where the download sends on to.
+    """
 
     id: str
     name: str
     mimetype: str
     content: bytes
     person: Person
+    mode: str = "hosted"
+    external: bool = False
+    claims: int | None = None
+    address: str = ""
+    redirects_to: str = ""
+    deleted: bool = False
 
 
 class Workspace:

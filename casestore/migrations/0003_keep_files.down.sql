@@ -1,0 +1,2 @@
+DROP TABLE copies;
+DROP TABLE files;
