@@ -58,7 +58,9 @@ class Town:
             if not together:
                 await self._acked(said[-1:])
         await self._acked(said)
-        took = [(delivery.attempts[0].at, delivery.acks[0].acked_at or 0) for one in said for delivery in one.deliveries]
+        took = [
+            (delivery.attempts[0].at, delivery.acks[0].acked_at or 0) for one in said for delivery in one.deliveries
+        ]
         self._forget()
         if together:
             return {"seconds": [max(acked for _, acked in took) - min(at for at, _ in took)]}
