@@ -68,6 +68,8 @@ async def _parked(db: Path, plan: Plan) -> int:
 def _multiply(conn: sqlite3.Connection, plan: Plan, began: int) -> None:
     """Clones of the first case: one in ten waits at a gate for another week, one is resolved, eight are closed.
 
+    Those that wait have something to say that their platform does not take for as long, each in a thread of its own.
+
     What no tick reads (runs, steps, transcript, trail) is not cloned.
     """
     conn.execute("PRAGMA foreign_keys = OFF")
@@ -101,7 +103,8 @@ _OTHERWISE = (
     f"UPDATE gates SET state = 'expired', decided_at = :now WHERE {_NOT_LIVE}",
     f"UPDATE turns SET state = 'settled', settled_at = :now WHERE {_NOT_LIVE}",
     f"UPDATE bindings SET state = 'ended', ended_at = :now WHERE {_NOT_LIVE}",
-    "UPDATE outbox SET state = 'sent' WHERE case_id > :first",
+    "UPDATE outbox SET not_before = :later WHERE case_id > :first",
+    f"UPDATE outbox SET state = 'sent' WHERE {_NOT_LIVE}",
     f"""UPDATE cases SET waiting_on = '', resolved_at = :now, closed_at = :now,
         state = CASE WHEN id / {_OFFSET} % 10 = 1 THEN 'resolved' ELSE 'closed' END
         WHERE {_NOT_LIVE.replace("case_id", "id")}""",

@@ -4,12 +4,9 @@ from collections.abc import Sequence
 
 from casestore import trail
 from casestore.models import CardRow, CaseId, Gate, GateId, MessageId, OutboxId, OutboxRow, Step, TurnId
+from casestore.next_due import PENDING, next_due
 from casestore.states import OutboxKind
 from casestore.tx import Tx
-
-# Spelled as the partial index on what is pending is, and sorted afterwards (`+id`), or whatever was ever said is read
-# to find it.
-PENDING = "state IN ('due', 'sending')"
 
 
 def put(
@@ -40,26 +37,15 @@ def take_due(
 
     `at` names the one address that the caller serves; None stands for all.
     """
-    if not channels:
-        return []
-    places = ", ".join(f":c{n}" for n in range(len(channels)))
-    names = {f"c{n}": channel for n, channel in enumerate(channels)}
-    rows = tx.all(
-        OutboxRow,
-        f"""SELECT o.* FROM outbox o
-            WHERE o.state = 'due' AND o.{PENDING} AND o.not_before <= :now AND o.channel IN ({places})
-              AND (:at IS NULL OR o.address = :at)
-              AND NOT EXISTS (SELECT 1 FROM outbox p WHERE p.address = o.address AND p.id < o.id
-                              AND p.{PENDING})
-            ORDER BY +o.id LIMIT :most""",
-        now=now, most=most, at=at, **names,
-    )  # fmt: skip
-    for row in rows:
-        tx.run(
-            "UPDATE outbox SET state = 'sending', attempts = attempts + 1, boot = :boot WHERE id = :id",
-            id=row.id, boot=boot,
-        )  # fmt: skip
-    return [by_id(tx, row.id) for row in rows]
+    return [
+        tx.one(
+            OutboxRow,
+            """UPDATE outbox SET state = 'sending', attempts = attempts + 1, boot = :boot WHERE id = :id
+               RETURNING *""",
+            id=row_id, boot=boot,
+        )
+        for row_id in next_due(tx, now, channels, most, at)
+    ]  # fmt: skip
 
 
 def mark_sent(tx: Tx, now: int, row: OutboxRow, platform_id: str | None, *, shown: str | None = None) -> None:

@@ -460,6 +460,7 @@ CREATE TABLE outbox (
 ) STRICT;
 -- In order per address: the first row that is not done stands before the others.
 CREATE INDEX outbox_pending ON outbox (address, id) WHERE state IN ('due', 'sending');
+CREATE INDEX outbox_due ON outbox (channel, not_before, id) WHERE state = 'due';
 CREATE INDEX outbox_by_case ON outbox (case_id);
 
 -- Effects that finance keeps, whatever else is forgotten (R25).

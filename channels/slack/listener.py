@@ -39,6 +39,9 @@ class Listener:
     def listen(self, app: AsyncApp) -> None:
         """From now on what `app` is sent comes here."""
         bolt = cast("Any", app)  # its decorators are typed by what they do not know
+        # Bolt asks one listener after the other, and takes its time for each: what comes most often is asked for first
+        bolt.event("app_home_opened")(self._home_opened)
+        bolt.event(_ANYTHING)(_nothing_more)
         bolt.action(presses.ACTIONS)(self._pressed)
         bolt.action(presses.VIEW)(self._viewed)
         for callback_id in (modals.REASON, modals.WHOLE):
@@ -47,8 +50,6 @@ class Listener:
         for command in ("/case", "/gate"):
             bolt.command(command)(self._commanded)
         bolt.action(home.HAND)(self._handed)
-        bolt.event("app_home_opened")(self._home_opened)
-        bolt.event(_ANYTHING)(_nothing_more)
         bolt.error(_not_taken)
 
     async def store_first(self, body: Body, next: Callable[[], Awaitable[object]]) -> None:

@@ -47,7 +47,7 @@ class Outgoing:
                 unfurl_links=False, unfurl_media=False,
             )  # fmt: skip
         except RetryLater as error:
-            self._pace.hold(at.room, error.after_ms / 1_000)
+            self._pace.hold(at.room, at.thread, error.after_ms / 1_000)
             raise
         return str(answer["ts"])
 
