@@ -31,6 +31,7 @@ def undeliverable(tx: Tx, now: int, row: OutboxRow, error: str) -> None:
     """It can never be said; a copy of a card that cannot be edited is not tried again with every change."""
     outbox.give_up(tx, now, row, error)
     if row.kind is OutboxKind.EDIT and row.target is not None:
+        outbox.drop_for(tx, now, row.address, error, target=row.target)
         outbox.forget_cards(tx, row.address, row.target)
 
 
