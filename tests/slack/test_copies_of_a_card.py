@@ -1,4 +1,4 @@
-"""Every copy of a card comes to its end, whoever decides, from wherever, and whatever became of the others (R8, R28)."""
+"""Every copy of a card comes to its end, whoever decides, and whatever became of the other copies (R8, R28)."""
 
 from __future__ import annotations
 
