@@ -173,7 +173,10 @@ def _assemble(
     status = StatusLine(store, clock, channels)
     conductor = Conductor(store, desk, assistant, spool, status=status)
     engine = Engine(store, desk, conductor, standby)
-    delivery = Delivery(store, clock, channels, boot, zone, stale_after_ms=settings.delivery.stale_after)
+    delivery = Delivery(
+        store, clock, channels, boot, zone, stale_after_ms=settings.delivery.stale_after,
+        rooms=settings.approval_rooms(),
+    )  # fmt: skip
     keeping = Keeping(store, clock, channels, settings.files.limit)
 
     def stored(case_id: CaseId) -> None:

@@ -22,6 +22,7 @@ from casestore.spending import NotSpent, Spent
 from casestore.states import CaseState, GateKind, GateState, OnExpiry, Role, StepState, Tier, Verb
 from casestore.turns import Begun
 from casestore.tx import Tx
+from channels.text import storable
 
 _MARGIN_MS = 5_000
 _HANDED_OFF = "the case was handed to an operator: {}"
@@ -141,8 +142,8 @@ class _Worker:
         self._gated_before = True
         self.ask = asking.Question(
             kind=ask.kind, step=step, tool_version=tool.version, reversible=tool.reversible,
-            statement=statement.of_call(tool, args, consent=ask.kind is GateKind.CONSENT), because=self.because,
-            policy=self._policy(ask.kind, tool.ttl_ms), effect_key=ask.effect_key,
+            statement=statement.of_call(tool, args, consent=ask.kind is GateKind.CONSENT),
+            because=storable(self.because), policy=self._policy(ask.kind, tool.ttl_ms), effect_key=ask.effect_key,
             effect_nth=0 if ask.earlier is None else ask.earlier.effect_nth + 1,
             earlier_step=None if ask.earlier is None else ask.earlier.id,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from casestore.models import Case, Gate, Step
 from casestore.states import GateKind, GateState, OnExpiry, StepState
 from casestore.tx import Tx
 from channels.messages import Argument, Card, Verb
+from channels.text import beginning, ending
 
 _LONG = 300
 VERBS: dict[GateKind, tuple[Verb, ...]] = {
@@ -43,7 +44,7 @@ def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None, *, whole: bool = 
         tier_note=f"{gate.tier.replace('_', ' ')}, {'reversible' if gate.reversible else 'not reversible'}",
         arguments=_arguments(gate, None if whole else _LONG),
         asked_by=_asked_by(tx, gate, case),
-        because="\n".join(gate.because.splitlines()[:3]) or None,
+        because=_because(gate),
         looked_at=tuple(_looked_at(step) for step in _ran(tx, gate)),
         waiting=_waiting(tx, gate),
         earlier=_earlier(tx, now, gate, zone),
@@ -60,11 +61,27 @@ def _arguments(gate: Gate, most: int | None) -> tuple[Argument, ...]:
 
 
 def _argument(name: str, value: object, asked: object, most: int | None) -> Argument:
-    text = value if isinstance(value, str) else encode(value)
-    was = None if value == asked else (asked if isinstance(asked, str) else encode(asked))
+    text = _written(value)
+    was = None if value == asked else _first_and_last(_written(asked), most)
+    shown = _first_and_last(text, most)
+    return Argument(name=name, value=shown, was=was, length=None if shown == text else len(text))
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else encode(value)
+
+
+def _first_and_last(text: str, most: int | None) -> str:
+    """The text, or its first and its last part, of whole signs, where it is longer than `most`."""
     if most is None or len(text) <= most:
-        return Argument(name=name, value=text, was=was)
-    return Argument(name=name, value=f"{text[: most * 2 // 3]} … {text[-most // 3 :]}", was=was, length=len(text))
+        return text
+    return f"{beginning(text, most * 2 // 3)} … {ending(text, most // 3)}"
+
+
+def _because(gate: Gate) -> str | None:
+    """The assistant's words, at most three lines of them; that there were more is seen."""
+    lines = [line for line in gate.because.splitlines() if line.strip()]
+    return "\n".join([*lines[:3], *(["…"] if len(lines) > 3 else [])]) or None
 
 
 def _asked_by(tx: Tx, gate: Gate, case: Case) -> str:

@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Concatenate, ParamSpec
 
-from bot import posting, threads
+from bot import losing, posting, threads
 from bot.clock import Clock
 from casestore import outbox
 from casestore.db import Store
@@ -34,10 +34,8 @@ P = ParamSpec("P")
 log = logging.getLogger("casebound.delivery")
 
 _IDLE_S = 1.0
-_PATIENCE_S = 30.0
-"""How long a platform may take to answer one call; after that nobody knows what became of it."""
-_AT_ONCE = 64
-"""Rows of one channel that are on their way."""
+_PATIENCE_S = 30.0  # for a platform to answer one call; after that nobody knows what became of it
+_AT_ONCE = 64  # rows of one channel that are on their way
 _LONGEST_WAIT_MS = 10 * 60_000
 _AUTH_WAIT_MS = 60_000
 
@@ -57,11 +55,11 @@ class Delivery:
 
     def __init__(
         self, store: Store, clock: Clock, channels: Mapping[str, Channel], boot: str, zone: tzinfo | None,
-        *, stale_after_ms: int | None = None,
+        *, stale_after_ms: int | None = None, rooms: Sequence[str] = (),
     ) -> None:  # fmt: skip
-        """`stale_after_ms`: a message that has waited so long is told of, not said; None says it whenever it can."""
+        """`stale_after_ms`: what has waited so long is told of, not said. `rooms`: where a lost thread is told of."""
         self._store, self._clock, self._channels, self._boot, self._zone = store, clock, channels, boot, zone
-        self._stale_after_ms = stale_after_ms
+        self._stale_after_ms, self._rooms = stale_after_ms, rooms
         self._names = tuple(channels)
         self._woken = asyncio.Event()
         self._tasks: dict[asyncio.Task[None], str] = {}
@@ -186,7 +184,7 @@ class Delivery:
             self._refused_by(row.channel, error)
             await self._retry(row, _AUTH_WAIT_MS, str(error))
         except ThreadGone as error:
-            await self._record(row, posting.lose_thread, self._clock.now(), row.address, str(error))
+            await self._lose(row, error)
         except Uncertain as error:
             await self._uncertain(row, str(error))
         except Undeliverable as error:
@@ -253,7 +251,7 @@ class Delivery:
             else:
                 await self._record(row, outbox.retry, row, not_before=now, error=why, possible_duplicate=True)
         except ThreadGone as error:
-            await self._record(row, posting.lose_thread, self._clock.now(), row.address, str(error))
+            await self._lose(row, error)
         except (BadAddress, Undeliverable) as error:
             await self._record(row, outbox.give_up, self._clock.now(), row, str(error))
         else:
@@ -266,6 +264,9 @@ class Delivery:
         """It was certainly not said: again at the platform's time, or at ours where it names none."""
         wait = _backoff(row.attempts) if after_ms is None else after_ms
         await self._record(row, outbox.retry, row, not_before=self._clock.now() + wait, error=why)
+
+    async def _lose(self, row: OutboxRow, error: ThreadGone) -> None:
+        await self._record(row, losing.lose_thread, self._clock.now(), row.address, error.reason, self._rooms)
 
     def _refused_by(self, channel: str, error: AuthFailed) -> None:
         """Question again with the same token makes it worse: the whole channel is left alone for a while."""

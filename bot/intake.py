@@ -45,7 +45,7 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
     who = principal_of(tx, now, inbound.account, settings)
     if who is None:
         return Ignored("an account nobody is bound to")
-    case = bindings.case_at(tx, address)
+    case = bindings.case_at(tx, address) or _come_back(tx, now, inbound, who)
     if case is None and not inbound.addressed:
         return Ignored("not addressed to the bot, in a thread without a case")
     if case is not None and case.tenant != who.tenant:
@@ -168,6 +168,20 @@ def name_of(account: Account) -> str:
     """What somebody is called of whom only an account is known: one word, and no other account's."""
     readable = re.sub(r"[^\w.@+-]+", "_", "-".join(filter(None, account.identity)))
     return f"{readable[:_NAME]}-{sha256(repr(account.identity).encode()).hexdigest()[:8]}"
+
+
+def _come_back(tx: Tx, now: int, inbound: Inbound, who: Principal) -> Case | None:
+    """The case whose thread was lost, and bound there again: somebody can write there, so it is back (R3).
+
+    Whoever only stands by brings it back by speaking to the bot, not in passing.
+    """
+    case = bindings.lost_at(tx, str(inbound.address))
+    if case is None or case.tenant != who.tenant or case.state in (CaseState.CLOSED, CaseState.CANCELLED):
+        return None
+    if provenance_of(case, who) is Provenance.BYSTANDER and not inbound.addressed:
+        return None
+    bindings.bind(tx, now, case, str(inbound.address), actor=principals.actor(who))
+    return case
 
 
 def _case_for(tx: Tx, now: int, inbound: Inbound, bound: Case | None, who: Principal) -> Case:

@@ -4,33 +4,19 @@ from datetime import tzinfo
 
 from bot import card, threads
 from bot.when import at_text
-from casestore import bindings, cases, gates, outbox
+from casestore import cases, gates, outbox
 from casestore.models import CaseId, OutboxRow
 from casestore.states import OutboxKind
 from casestore.tx import Tx
-from channels.address import Address
 from channels.messages import Content, Text
 from channels.text import pieces, style_for
-
-
-def lose(tx: Tx, now: int, address: Address, reason: str) -> None:
-    """A thread is gone, or a whole room with all that are in it."""
-    for bound in bindings.live_in(tx, str(address)) if not address.thread else ():
-        lose_thread(tx, now, bound, reason)
-    lose_thread(tx, now, str(address), reason)
-
-
-def lose_thread(tx: Tx, now: int, address: str, reason: str) -> None:
-    """The thread is gone: the binding ends, what was to be said there is dead, the case lives on (R3)."""
-    outbox.drop_for(tx, now, address, reason)
-    outbox.forget_cards(tx, address)
-    bindings.lose(tx, now, address, reason=reason)
 
 
 def undeliverable(tx: Tx, now: int, row: OutboxRow, error: str) -> None:
     """It can never be said; a copy of a card that cannot be edited is not tried again with every change."""
     outbox.give_up(tx, now, row, error)
     if row.kind is OutboxKind.EDIT and row.target is not None:
+        outbox.drop_for(tx, now, row.address, error, target=row.target)
         outbox.forget_cards(tx, row.address, row.target)
 
 

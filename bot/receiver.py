@@ -11,7 +11,7 @@ from bot.commands import obey
 from bot.delivery import Delivery
 from bot.errors import Refused
 from bot.gating import Reply
-from bot.posting import lose
+from bot.losing import lose
 from bot.settings import Settings
 from casestore import gates, outbox, principals
 from casestore.db import Store
@@ -134,7 +134,9 @@ class Receiver:
 
     async def gone(self, gone: Gone) -> None:
         """A thread is lost, or a room with all its threads: the bindings end, the cases live on (R3)."""
-        await self._store.write(lose, self._clock.now(), gone.address, gone.reason)
+        rooms = self._settings.approval_rooms()
+        await self._store.write(lose, self._clock.now(), gone.address, gone.reason, rooms)
+        self._delivery.wake()
 
     async def resumed(self, resumed: Resumed) -> None:
         """A channel was away and is back: what was said meanwhile is read beside what is said now (R29)."""

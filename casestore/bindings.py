@@ -69,6 +69,16 @@ def lose(tx: Tx, now: int, address: str, *, reason: str) -> Case | None:
     return _end(tx, now, address, "lost", "channel", reason)
 
 
+def lost_at(tx: Tx, address: str) -> Case | None:
+    """The case that the platform took this thread away from, where nothing has been bound there since (R3)."""
+    return tx.maybe(
+        Case,
+        """SELECT c.* FROM bindings b JOIN cases c ON c.id = b.case_id
+           WHERE b.state = 'lost' AND b.id = (SELECT max(id) FROM bindings WHERE address = :address)""",
+        address=address,
+    )
+
+
 def unbind(tx: Tx, now: int, address: str, *, actor: str) -> Case:
     """Let go of a thread. Raises `NotFound` where nothing is bound."""
     case = _end(tx, now, address, "ended", actor, "unbound")

@@ -201,9 +201,12 @@ def drop_held(tx: Tx, now: int, case_id: CaseId, error: str) -> int:
     return len(held)
 
 
-def drop_for(tx: Tx, now: int, address: str, error: str) -> int:
-    """The thread is gone: nothing more can be said there; how many rows."""
-    rows = tx.all(OutboxRow, f"SELECT * FROM outbox WHERE address = :a AND {PENDING}", a=address)
+def drop_for(tx: Tx, now: int, address: str, error: str, *, target: str | None = None) -> int:
+    """The thread is gone, or the message `target` in it: nothing more can be said, or changed, there; how many rows."""
+    rows = tx.all(
+        OutboxRow, f"SELECT * FROM outbox WHERE address = :a AND {PENDING} AND (:target IS NULL OR target = :target)",
+        a=address, target=target,
+    )  # fmt: skip
     for row in rows:
         give_up(tx, now, row, error)
     return len(rows)

@@ -97,6 +97,7 @@ CREATE TABLE bindings (
 -- At most one live case per address (R3): twenty simultaneous first messages make one case.
 CREATE UNIQUE INDEX bindings_one_live_case ON bindings (address) WHERE state = 'live';
 CREATE INDEX bindings_by_case ON bindings (case_id);
+CREATE INDEX bindings_by_address ON bindings (address);
 
 -- How far we have read on each address, for catching up after downtime; moves only over what is stored (R29). Under
 -- the name of a channel: until when (ms) everything that was said there has been heard.

@@ -8,16 +8,15 @@ piece. A cut never makes a fence of what was none, nor undoes one.
 
 from __future__ import annotations
 
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from channels import signs
 from channels.fences import Fence, after_line, is_fence
 from channels.style import Style
 
-_CLUSTER = 64  # how far to go back for the start of a character built from many
-_JOINER = "\u200d"
+_CLUSTER = signs.LONGEST  # how far to go back for the start of a character built from many
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,30 +161,9 @@ class _Window:
     def _together(self, end: int) -> bool:
         """Whether the characters around `end` make one sign."""
         before, after = self.text[end - 1], self.text[end]
-        if before == _JOINER or _continues(after) or (before == after and before in "`~"):
+        if signs.within(self.text, end) or (before == after and before in "`~"):
             return True
-        if _is_regional(before) and _is_regional(after):
-            first = end
-            while first > 0 and _is_regional(self.text[first - 1]):
-                first -= 1
-            return (end - first) % 2 == 1
         if self.style.whole is None:
             return False
         around = self.style.whole.finditer(self.text, max(0, end - _CLUSTER), end + _CLUSTER)
         return any(found.start() < end < found.end() for found in around)
-
-
-def _continues(character: str) -> bool:
-    """Whether the character only changes the one before it: a mark, joiner, skin tone, tag, Hangul vowel."""
-    return (
-        character == _JOINER
-        or unicodedata.category(character) in ("Mn", "Mc", "Me")
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
-        or "\U000e0020" <= character <= "\U000e007f"
-        or "\u1160" <= character <= "\u11ff"
-    )
-
-
-def _is_regional(character: str) -> bool:
-    """Half of a flag."""
-    return "\U0001f1e6" <= character <= "\U0001f1ff"

@@ -58,6 +58,7 @@ class Style:
     measure  the platform's idea of length: never less than one per character, and adding up
     escape   see above
     whole    matches what escaping made and what must not be cut apart, such as `&amp;`
+    account_is_room   whether an account's id also names the room in which that person alone is spoken to
     """
 
     name: str
@@ -65,6 +66,7 @@ class Style:
     measure: Callable[[str], int] = code_points
     escape: Callable[[str], str] = as_is
     whole: re.Pattern[str] | None = None
+    account_is_room: bool = False
 
     def __post_init__(self) -> None:
         if self.limit < 40:
@@ -81,7 +83,12 @@ STYLES: dict[str, Style] = {
         Style("web", limit=40_000),
         # One markdown block may hold 12,000 characters; what marks a possible duplicate comes on top.
         Style(
-            "slack", limit=_SLACK_LIMIT, measure=utf16_units, escape=slack_markdown, whole=re.compile("&(?:lt|amp);")
+            "slack",
+            limit=_SLACK_LIMIT,
+            measure=utf16_units,
+            escape=slack_markdown,
+            whole=re.compile("&(?:lt|amp);"),
+            account_is_room=True,  # https://docs.slack.dev/reference/methods/chat.postMessage#channels
         ),
         # As tight as the tightest platform, so that what works on the fake fits everywhere.
         Style("memory", limit=2_000, measure=utf16_units),

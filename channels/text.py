@@ -7,6 +7,7 @@ for what comes in.
 from __future__ import annotations
 
 from channels.cut import Cut, cut
+from channels.signs import beginning, ending
 from channels.storable import original, storable
 from channels.style import STYLES, Style, style_for
 from channels.visible import inert, one_line, visible
@@ -15,7 +16,9 @@ __all__ = [
     "STYLES",
     "Cut",
     "Style",
+    "beginning",
     "cut",
+    "ending",
     "inert",
     "one_line",
     "original",

@@ -29,11 +29,11 @@ def rendered(content: Content, *, possible_duplicate: bool = False) -> Rendered:
     if isinstance(content, Card):
         blocks, text = cards.blocks(content), f"{content.heading} {content.statement}"
     else:
-        blocks, text = [_markdown(content.text)], content.text
+        blocks, text = [_markdown(content.text)], as_written(content.text)  # it is escaped for that block
     if possible_duplicate:
         blocks.insert(0, _note(POSSIBLE_DUPLICATE))
         text = f"{POSSIBLE_DUPLICATE} {text}"
-    return Rendered(blocks, _fallback(text))
+    return Rendered(blocks, literally(cards.cut(" ".join(text.split()), _FALLBACK)))
 
 
 def literally(text: str) -> str:
@@ -44,9 +44,9 @@ def literally(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _fallback(text: str) -> str:
-    line = " ".join(text.split())
-    return literally(line if len(line) <= _FALLBACK else f"{line[:_FALLBACK]}…")
+def as_written(text: str) -> str:
+    """What `literally` was given."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def _markdown(text: str) -> Block:

@@ -1,7 +1,8 @@
 """The card of a gate in Slack's blocks: rich text, in which no character of a value is markup or a mention.
 
-A card must stay under some 13,000 characters over all blocks, which no documentation says: what does not fit is
-counted and left out, and then nobody can approve here without having opened the rest.
+A card must stay under some 13,000 characters over all blocks, which no documentation says, counted in UTF-16 units as
+Slack's own limits are: what does not fit is counted and left out, and then nobody can approve here without having
+opened the rest.
 https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
 """
 
@@ -11,13 +12,14 @@ from collections.abc import Iterator, Sequence
 
 from channels.card import Argument, Card, Verb
 from channels.plain import VERB_WORDS
-from channels.visible import one_line
+from channels.style import utf16_units
+from channels.text import beginning, one_line
 
 Block = dict[str, object]
 
 _ARGUMENTS = 4_000
-"""Characters for all arguments together; with the other fields at their longest a card is under Slack's limit."""
-_FIELD = 600
+"""For all arguments together: with eight calls and three lines of outcome, all at their longest, a card still fits."""
+_STATEMENT, _LINE, _FIELD, _NAME, _CALL = 1_000, 1_000, 300, 100, 200
 _COLUMN = 24
 _STYLES: dict[Verb, str] = {"approve": "primary", "deny": "danger"}
 
@@ -26,17 +28,17 @@ def blocks(card: Card) -> list[Block]:
     """The card as a message: what is asked, what will run, because of whom, and the buttons or what became of it."""
     shown, left_out = _fitting(card.arguments)
     laid_out: list[Block] = [
-        header(f"{card.heading}"),
-        rich(section(bold(cut(card.statement, 2_000)))),
+        header(card.heading),
+        rich(section(bold(cut(card.statement, _STATEMENT)))),
         rich(section(*_case(card))),
         rich(
-            section(bold("Will run  "), plain(cut(card.tool)), plain(f"   {cut(card.tier_note)}")),
+            section(bold("Will run  "), plain(cut(card.tool)), plain(f"   {cut(card.tier_note, _NAME)}")),
             *([preformatted(_with_rest(argument_lines(shown), left_out))] if card.arguments else []),
         ),
         rich(*_facts(card)),
     ]
     if card.outcome:
-        laid_out.append(rich(*(section(plain(cut(line))) for line in card.outcome)))
+        laid_out.append(rich(*(section(plain(cut(line, _LINE))) for line in card.outcome)))
     if card.verbs:
         laid_out.append(_actions(card, whole=not left_out and not any(one.shortened for one in shown)))
     return laid_out
@@ -44,9 +46,7 @@ def blocks(card: Card) -> list[Block]:
 
 def argument_lines(arguments: Sequence[Argument]) -> str:
     """Every argument, a line each or more; the values in a column."""
-    names = [one_line(argument.name) for argument in arguments]
-    column = min(max(map(len, names), default=0), _COLUMN)
-    return "\n".join(f"{name:<{column}}  {_value(one)}" for name, one in zip(names, arguments, strict=True))
+    return "\n".join(_argument_texts(arguments))
 
 
 def button_value(card: Card, verb: Verb) -> str:
@@ -60,20 +60,20 @@ def block_id(card: Card) -> str:
 
 
 def _case(card: Card) -> Iterator[Block]:
-    label = cut(card.case_label)
+    label = cut(card.case_label, _NAME)
     link: Block = {"type": "link", "url": card.case_url, "text": label, "style": {"bold": True}}
     yield link if card.case_url else bold(label)
-    yield plain(f"  {cut(card.case_title)}   {cut(card.origin)}")
+    yield plain(f"  {cut(card.case_title)}   {cut(card.origin, _NAME)}")
 
 
 def _facts(card: Card) -> Iterator[Block]:
     yield _fact("Asked by", card.asked_by or "nobody")
-    if card.because:
+    words = [cut(line) for line in (card.because or "").split("\n") if line.strip()]
+    if words:
         yield section(bold("Because"), plain("  (the assistant's words)"))
-        words = [line for line in card.because.split("\n") if line.strip()][:3]
-        yield {"type": "rich_text_quote", "elements": [plain("\n".join(cut(line) for line in words))]}
+        yield {"type": "rich_text_quote", "elements": [plain("\n".join(words[:3]) + " …" * (len(words) > 3))]}
     for number, call in enumerate(card.looked_at):
-        yield _fact("Looked at" if number == 0 else "", call, 200)
+        yield _fact("Looked at" if number == 0 else "", call, _CALL)
     for name, value in (
         ("Waiting", card.waiting), ("Earlier", card.earlier), ("Decides", card.decides), ("If nobody", card.if_nobody)
     ):  # fmt: skip
@@ -89,12 +89,18 @@ def _fitting(arguments: Sequence[Argument]) -> tuple[list[Argument], int]:
     """As many as there is room for, and how many are left out."""
     shown: list[Argument] = []
     left = _ARGUMENTS
-    for argument in arguments:
-        left -= len(argument.name) + len(argument.value) + len(argument.was or "") + 40
+    for argument, text in zip(arguments, _argument_texts(arguments), strict=True):
+        left -= utf16_units(text) + 1
         if left < 0:
             break
         shown.append(argument)
     return shown, len(arguments) - len(shown)
+
+
+def _argument_texts(arguments: Sequence[Argument]) -> Iterator[str]:
+    names = [one_line(argument.name) for argument in arguments]
+    column = min(max(map(len, names), default=0), _COLUMN)
+    return (f"{name:<{column}}  {_value(one)}" for name, one in zip(names, arguments, strict=True))
 
 
 def _value(argument: Argument) -> str:
@@ -152,16 +158,16 @@ def preformatted(text: str) -> Block:
 
 
 def plain(text: str) -> Block:
-    """An element of rich text: these characters, and nothing that they could mean."""
-    return {"type": "text", "text": text}
+    """An element of rich text: these characters, and nothing that they could mean. Slack takes none that is empty."""
+    return {"type": "text", "text": text or " "}
 
 
 def bold(text: str) -> Block:
     """The same, in bold."""
-    return {"type": "text", "text": text, "style": {"bold": True}}
+    return {**plain(text), "style": {"bold": True}}
 
 
 def cut(text: str, most: int = _FIELD) -> str:
-    """The text on one line, cut where it is too long."""
+    """The text on one line, cut between two signs where it is too long, as Slack counts."""
     line = one_line(text)
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return line if utf16_units(line) <= most else f"{beginning(line, most - 1, utf16_units)}…"

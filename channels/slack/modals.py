@@ -5,13 +5,24 @@ https://docs.slack.dev/surfaces/modals
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from itertools import islice
+
 from channels.card import Card
 from channels.messages import Press
-from channels.slack.cards import Block, argument_lines, preformatted
+from channels.slack.cards import Block, argument_lines, preformatted, rich
+from channels.style import utf16_units
+from channels.text import beginning
 
 REASON, WHOLE = "gate_reason", "gate_whole"
-_REASON_CHARACTERS = 2_000
-_PIECE, _PIECES = 2_900, 20
+_REASON_CHARACTERS = 3_000
+"""As many as Slack lets anybody write there."""
+_PIECE, _PIECES, _BYTES = 2_900, 20, 200_000
+"""Of a call shown whole: the last for all its pieces, escaped as JSON, as Slack takes no view of more than 250 kB.
+
+https://docs.slack.dev/reference/methods/views.open#errors
+"""
 
 
 def reason(press: Press, statement: str) -> Block:
@@ -40,17 +51,25 @@ def reason(press: Press, statement: str) -> Block:
 def whole(press: Press, card: Card) -> Block:
     """Shows every argument to its end, and approves. What is too long even for this is not approved here."""
     text = argument_lines(card.arguments)
-    pieces = [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
     view = _modal(press, WHOLE, "The whole call")
     blocks: list[Block] = [_said(card.statement), _said(card.tool)]
-    for piece in pieces[:_PIECES]:
-        blocks.append({"type": "rich_text", "elements": [preformatted(piece)]})
-    if len(pieces) > _PIECES:
-        left = len(text) - _PIECE * _PIECES
-        where = f"casebound gate show {card.gate_id}"
+    pieces = list(islice(_pieces(text), _PIECES))
+    blocks.extend(rich(preformatted(piece)) for piece in pieces)
+    if left := len(text) - sum(map(len, pieces)):
+        where = f"casebound gate show {card.gate_id} --full"
         blocks.append(_said(f"… and {left:,} characters more. Decide it where all of it can be read: {where}"))
         return {**view, "blocks": blocks}
     return {**view, "blocks": blocks, **({"submit": _plain("Approve")} if press.verb in card.verbs else {})}
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text in pieces, none of which cuts a sign apart, as far as there is room for it."""
+    at, room = 0, _BYTES
+    while at < len(text) and room > 0:
+        piece = beginning(text[at : at + _PIECE + 1], _PIECE, utf16_units)
+        yield piece
+        at += len(piece)
+        room -= len(json.dumps(piece))
 
 
 def _modal(press: Press, callback_id: str, title: str) -> Block:
@@ -61,7 +80,12 @@ def _modal(press: Press, callback_id: str, title: str) -> Block:
 
 
 def _said(text: str) -> Block:
-    return {"type": "section", "text": {"type": "plain_text", "text": text[:_PIECE] or "?", "emoji": False}}
+    return {"type": "section", "text": {"type": "plain_text", "text": _beginning(text), "emoji": False}}
+
+
+def _beginning(text: str) -> str:
+    shown = beginning(text, _PIECE, utf16_units)
+    return (f"{shown}…" if shown != text else shown).strip() or "?"
 
 
 def _plain(text: str) -> Block:

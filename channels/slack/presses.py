@@ -15,6 +15,7 @@ from typing import cast
 from channels.address import Account, Address
 from channels.messages import Command, Press
 from channels.slack import modals, places
+from channels.slack.blocks import as_written
 from channels.slack.events import Us
 
 ACTIONS = re.compile(r"gate_(approve|deny|revise|happened|not_happened|rerun)")
@@ -88,9 +89,9 @@ def command_of(body: Payload, us: Us) -> Command | None:
 
 
 def statement_of(body: Payload) -> str:
-    """The statement on the card that was pressed, for the modal to repeat."""
+    """The statement on the card that was pressed, for the modal to repeat: there, no character is markup."""
     text = part(body, "message").get("text")
-    return text if isinstance(text, str) else ""
+    return as_written(text) if isinstance(text, str) else ""
 
 
 def part(body: Payload, key: str) -> Payload:

@@ -11,10 +11,12 @@ import pytest
 from bot import doctor
 from bot.app import slack_login
 from bot.settings import Settings, Slack
+from casestore.states import GateState
 from channels.findings import Finding
 from channels.slack import scopes
 from channels.slack.channel import SlackChannel
 from tests.channel_contract.slack_rig import unhurried
+from tests.loop.scripted import calls
 from tests.slack.office import Office
 from tests.wire.slack.rooms import Room
 from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, SlackServer
@@ -160,3 +162,27 @@ async def test_an_operator_whose_account_is_bound_is_named_and_without_one_it_is
     assert ("kim" in told[0].found, told[0].ok) == (True, True)
     none = [one async for one in doctor.of_people(office.service.store, {"discord": office.channel()})]
     assert "principal bind NAME discord:SPACE/ID" in none[0].to_do
+
+
+async def test_a_press_on_its_card_while_it_stands_is_answered_in_one_sentence_and_decides_nothing(
+    office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
+    office.answers(calls(("svc.restart", {"service": "shop"})))
+    await office.card(await office.asks())
+    held = office.slack.hold("chat.delete")
+    looking = asyncio.create_task(examined(office.slack, office.ops.id))
+    await held.arrived()
+    sample = office.slack.posts(office.ops)[-1]
+    sample.blocks = sample.versions[0]  # as it was before it was changed
+    await office.kim.presses(sample, "gate_approve")
+    heard = await office.whispered(office.kim, "There is no gate 999999999999999 here that you may decide.")
+    assert heard.text.count(".") == 1
+    await office.lee.presses(sample, "gate_deny")
+    await office.lee.submits(await office.modal(office.lee), reason="no")
+    await office.whispered(office.lee, "There is no gate")
+    await office.mallory.presses(sample, "gate_approve")
+    await office.whispered(office.mallory, "do not know you")
+    assert (await office.gate()).state is GateState.OPEN
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
+    held.release()
+    assert (await looking)["a card's way"].ok

@@ -1,12 +1,14 @@
 """What we post: in order, once, whatever Slack does meanwhile; and never anything live that somebody slipped in."""
 
+import html
+
 import pytest
 
 from bot import speech
 from casestore import bindings, outbox
 from tests.loop.scripted import calls, says
 from tests.slack.office import Office
-from tests.slack.reading import buttons, read
+from tests.slack.reading import buttons, read, texts
 from tests.wire.slack.active import active
 
 HOSTILE = "<!channel> <@U0001> [bank](https://evil.example) <https://evil.example|https://bank.example>"
@@ -89,6 +91,20 @@ async def test_nothing_that_somebody_slipped_in_is_live_and_all_of_it_is_seen(of
     assert "<" not in read(answer)
     assert "](" not in read(answer)
     assert [active(post) for post in office.slack.posts() if active(post)] == []
+
+
+async def test_the_line_of_a_notification_is_what_was_said_and_a_modal_repeats_the_statement_as_it_is(
+    office: Office,
+) -> None:
+    office.answers(calls(("svc.restart", {"service": "<a> & b"})), says("a < b &amp; c"))
+    asked = await office.asks()
+    card = await office.card(asked)
+    await office.kim.presses(card, "gate_revise")
+    modal = await office.modal(office.kim)
+    assert 'Approve? Restart "<a> & b"' in texts(modal.blocks)
+    await office.kim.submits(modal, reason="no")
+    answer = await office.shows(asked, "a &lt; b")
+    assert html.unescape(answer.text) == "a < b &amp; c"
 
 
 @pytest.mark.parametrize("length", [3_001, 40_001])

@@ -8,7 +8,19 @@ from typing import cast
 
 from tests.wire.slack.elements import FILLABLE, IMAGE, PRESSABLE, any_text, plain
 from tests.wire.slack.payload import Json, Refused, length
-from tests.wire.slack.shapes import Check, Misshapen, an_object, anything, boolean, by_type, listing, shape, string
+from tests.wire.slack.rich_text import PART
+from tests.wire.slack.shapes import (
+    Check,
+    Misshapen,
+    an_object,
+    anything,
+    boolean,
+    by_type,
+    listing,
+    one_field,
+    shape,
+    string,
+)
 
 BLOCK_ID = {"block_id": string(255)}
 
@@ -31,18 +43,21 @@ SHARED: dict[str, Check] = {
     ),
     # blocks/actions-block: at most 25 elements.
     "actions": shape({"elements": listing(by_type(PRESSABLE), 25)}, BLOCK_ID),
-    # blocks/image-block: alt_text 2,000, title 2,000.
-    "image": shape(
-        {"alt_text": string(2000)},
-        {"image_url": string(3000), "slack_file": anything, "title": plain(2000), **BLOCK_ID},
+    # blocks/image-block: alt_text 2,000, title 2,000, and "either an image_url or slack_file".
+    "image": one_field(
+        shape(
+            {"alt_text": string(2000)},
+            {"image_url": string(3000), "slack_file": anything, "title": plain(2000), **BLOCK_ID},
+        ),
+        "image_url", "slack_file",
     ),
     # blocks/input-block: label 2,000, hint 2,000.
     "input": shape(
         {"label": plain(2000), "element": by_type(FILLABLE)},
         {"hint": plain(2000), "optional": boolean, "dispatch_action": boolean, **BLOCK_ID},
     ),
-    # blocks/rich-text-block; what is inside is not checked here.
-    "rich_text": shape({"elements": listing(anything, 100)}, BLOCK_ID),
+    # blocks/rich-text-block: see rich_text.py.
+    "rich_text": shape({"elements": listing(PART, 100)}, BLOCK_ID),
 }  # fmt: skip
 
 # blocks/markdown-block: "available in surfaces: Messages"; `block_id` is ignored there, so nothing else is offered.

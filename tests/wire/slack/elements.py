@@ -3,7 +3,18 @@
 https://docs.slack.dev/reference/block-kit/composition-objects, https://docs.slack.dev/reference/block-kit/block-elements
 """
 
-from tests.wire.slack.shapes import Check, anything, boolean, by_type, listing, number, one_of, shape, string
+from tests.wire.slack.shapes import (
+    Check,
+    anything,
+    boolean,
+    by_type,
+    listing,
+    number,
+    one_field,
+    one_of,
+    shape,
+    string,
+)
 
 # "Maximum length for this field is 255 characters": every element's page, action_id; every block's page, block_id.
 ACTION_ID = string(255)
@@ -45,13 +56,18 @@ BUTTON = shape(
     },
 )  # fmt: skip
 
-# block-elements/select-menu-element: placeholder 150, 100 options or 100 groups.
-STATIC_SELECT = shape(
-    {},
-    {
-        "action_id": ACTION_ID, "placeholder": plain(150), "options": listing(OPTION, 100),
-        "option_groups": listing(GROUP, 100), "initial_option": OPTION, "confirm": CONFIRM, "focus_on_load": boolean,
-    },
+# block-elements/select-menu-element: placeholder 150, 100 options or 100 groups: "If option_groups is specified, this
+# field should not be."
+STATIC_SELECT = one_field(
+    shape(
+        {},
+        {
+            "action_id": ACTION_ID, "placeholder": plain(150), "options": listing(OPTION, 100),
+            "option_groups": listing(GROUP, 100), "initial_option": OPTION, "confirm": CONFIRM,
+            "focus_on_load": boolean,
+        },
+    ),
+    "options", "option_groups",
 )  # fmt: skip
 USERS_SELECT = shape(
     {},
@@ -84,8 +100,10 @@ PLAIN_TEXT_INPUT = shape(
     },
 )  # fmt: skip
 
-# block-elements/image-element: image_url 3,000, alt_text 2,000.
-IMAGE = shape({"alt_text": string(2000)}, {"image_url": string(3000), "slack_file": anything})
+# block-elements/image-element: image_url 3,000, alt_text 2,000; "You must provide either an image_url or slack_file."
+IMAGE = one_field(
+    shape({"alt_text": string(2000)}, {"image_url": string(3000), "slack_file": anything}), "image_url", "slack_file"
+)
 
 PRESSABLE = {
     "button": BUTTON, "static_select": STATIC_SELECT, "users_select": USERS_SELECT, "overflow": OVERFLOW,

@@ -89,6 +89,18 @@ def shape(required: Mapping[str, Check], optional: Mapping[str, Check] | None = 
     return check
 
 
+def one_field(each: Check, *names: str) -> Check:
+    """An object that has exactly one of these fields."""
+
+    def check(value: object, where: str) -> None:
+        each(value, where)
+        given = [name for name in names if name in an_object(value, where)]
+        if len(given) != 1:
+            raise Misshapen(f"must have one of {', '.join(names)}, and has {len(given)} of them", where)
+
+    return check
+
+
 def by_type(kinds: Mapping[str, Check]) -> Check:
     """An object whose `type` says what it has."""
 

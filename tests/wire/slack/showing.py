@@ -16,10 +16,17 @@ def answer(workspace: Workspace, view: View) -> Json:
 def open_view(workspace: Workspace, args: Json, token: Token) -> Json:
     """views.open: a modal for the person whose trigger it is."""
     content = check_view(args["view"], "modal")
+    # reference/methods/views.open#errors: `duplicate_external_id`.
+    if (name := content.get("external_id")) and any(v.content.get("external_id") == name for v in _open(workspace)):
+        raise Refused("duplicate_external_id")
     person = workspace.triggers.take(args["trigger_id"])
     view = View(workspace.id("V"), person, content, workspace.clock.ts())
     workspace.views[view.id] = view
     return answer(workspace, view)
+
+
+def _open(workspace: Workspace) -> list[View]:
+    return [view for view in workspace.views.values() if not view.closed]
 
 
 def update_view(workspace: Workspace, args: Json, token: Token) -> Json:

@@ -25,6 +25,11 @@ def markdown(text: str) -> Json:
     return {"type": "markdown", "text": text}
 
 
+def rich(*elements: Json) -> Json:
+    """Rich text."""
+    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": list(elements)}]}
+
+
 @pytest.mark.parametrize(
     ("block", "found"),
     [
@@ -34,8 +39,18 @@ def markdown(text: str) -> Json:
         (plain("<!channel> <https://evil.example|x>"), []),
         (markdown("[good](https://evil.example) `<!here>`"), ["<!here>", "[good](https://evil.example)"]),
         ({"type": "context", "elements": [{"type": "mrkdwn", "text": "<@U1>"}]}, ["<@U1>"]),
+        (rich({"type": "text", "text": "<!channel> <@U1> [good](https://evil.example)"}), []),
+        (
+            rich(
+                {"type": "broadcast", "range": "here"}, {"type": "user", "user_id": "U1"},
+                {"type": "usergroup", "usergroup_id": "S1"}, {"type": "channel", "channel_id": "C1"},
+                {"type": "link", "url": "https://evil.example", "text": "good"},
+                {"type": "link", "url": "https://a.example"},
+            ),
+            ["<!here>", "<@U1>", "<!subteam^S1>", "<#C1>", "<https://evil.example|good>"],
+        ),
     ],
-)
+)  # fmt: skip
 async def test_what_stands_in_brackets_is_active_where_it_is_read(
     slack: SlackServer, client: Client, block: Json, found: list[str]
 ) -> None:

@@ -84,6 +84,8 @@ BAD_VIEWS: dict[str, Json] = {
     "close": modal(close=WORDS),
     "callback_id": modal(callback_id="c" * 256),
     "private_metadata": modal(private_metadata="m" * 3001),
+    "external_id": modal(external_id="e" * 256),
+    "rich text without words": modal(blocks=[{"type": "rich_text", "elements": []}]),
     "101 blocks": modal(blocks=[{"type": "divider"}] * 101),
     "markdown": modal(blocks=[{"type": "markdown", "text": "x"}]),
     "input without submit": {k: v for k, v in modal().items() if k != "submit"},
@@ -195,6 +197,20 @@ async def test_a_view_that_is_closed_is_not_updated(slack: SlackServer, client: 
     assert closed is not None
     assert closed.payload["type"] == "view_closed"
     assert (await refusal(client.views_update(view_id=view_id, view=modal())))["error"] == "not_found"
+
+
+async def test_the_apps_own_name_for_a_view_is_good_for_one_at_a_time(slack: SlackServer, client: Client) -> None:
+    kim = slack.member("kim")
+    named = modal(external_id="gate-7")
+
+    async def opens() -> Json:
+        return {"trigger_id": (await kim.runs("/case")).payload["trigger_id"], "view": named}
+
+    await client.views_open(**await opens())
+    assert (await refusal(client.views_open(**await opens())))["error"] == "duplicate_external_id"
+    assert kim.modal is not None
+    await kim.closes(kim.modal)
+    assert (await client.views_open(**await opens()))["ok"]
 
 
 async def test_a_view_is_found_by_the_apps_own_name_for_it(slack: SlackServer, client: Client) -> None:

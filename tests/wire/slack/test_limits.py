@@ -30,7 +30,19 @@ def markdown(length: int) -> Json:
     return {"type": "markdown", "text": "x" * length}
 
 
+def rich(*elements: Json, part: str = "rich_text_section", **more: object) -> Json:
+    """A block of rich text with one part."""
+    return {"type": "rich_text", "elements": [{"type": part, "elements": list(elements), **more}]}
+
+
+def text(length: int, **more: object) -> Json:
+    """A text of rich text."""
+    return {"type": "text", "text": "x" * length, **more}
+
+
 DIVIDER: Json = {"type": "divider"}
+SELECT: Json = {"type": "static_select", "placeholder": words(150)}
+OPTION: Json = {"text": words(75), "value": "v" * 150}
 FITS: dict[str, list[Json]] = {
     "section text": [section(3000)],
     "section fields": [{"type": "section", "fields": [words(200, "mrkdwn")] * 10}],
@@ -41,7 +53,14 @@ FITS: dict[str, list[Json]] = {
     "block_id": [section(1, block_id="b" * 255)],
     "markdown": [markdown(6000), markdown(6000)],
     "over all": [section(3000), section(3000), section(3000), section(3000), section(1000)],
-}
+    "rich text": [
+        rich(text(1, style={"bold": True}), {"type": "link", "url": "https://a.example"}),
+        rich(text(3001), part="rich_text_preformatted"), rich(text(1), part="rich_text_quote", border=1),
+        rich({"type": "date", "timestamp": 1, "format": "{time}", "fallback": "now"}),
+        rich(rich(text(1))["elements"][0], part="rich_text_list", style="bullet"),
+    ],
+    "options": [{"type": "actions", "elements": [{**SELECT, "options": [OPTION] * 100}]}],
+}  # fmt: skip
 REFUSED: dict[str, tuple[list[Json], str]] = {
     "section text": ([section(3001)], "invalid_blocks"),
     "section without text": ([{"type": "section"}], "invalid_blocks"),
@@ -71,6 +90,32 @@ REFUSED: dict[str, tuple[list[Json], str]] = {
     ),
     "markdown together": ([markdown(6000), markdown(6001)], "invalid_blocks"),
     "over all": ([section(3000)] * 4 + [section(1001)], "msg_blocks_too_long"),
+    "over all in rich text": ([rich(text(6500)), rich(text(6501))], "msg_blocks_too_long"),
+    "empty rich text": ([{"type": "rich_text", "elements": []}], "invalid_blocks"),
+    "empty part of rich text": ([rich()], "invalid_blocks"),
+    "empty text of rich text": ([rich(text(1), text(0))], "invalid_blocks"),
+    "unknown style": ([rich(text(1, style={"blink": True}))], "invalid_blocks"),
+    "text outside of a part": ([{"type": "rich_text", "elements": [text(1)]}], "invalid_blocks"),
+    "mention in preformatted": (
+        [rich({"type": "user", "user_id": "U1"}, part="rich_text_preformatted")], "invalid_blocks"
+    ),
+    "text of a list outside of a section": ([rich(text(1), part="rich_text_list", style="bullet")], "invalid_blocks"),
+    "everybody of nobody's kind": ([rich({"type": "broadcast", "range": "all"})], "invalid_blocks"),
+    "date without a format": ([rich({"type": "date", "timestamp": 1})], "invalid_blocks"),
+    "101 options": ([{"type": "actions", "elements": [{**SELECT, "options": [OPTION] * 101}]}], "invalid_blocks"),
+    "option text": (
+        [{"type": "actions", "elements": [{**SELECT, "options": [{**OPTION, "text": words(76)}]}]}], "invalid_blocks"
+    ),
+    "option value": (
+        [{"type": "actions", "elements": [{**SELECT, "options": [{**OPTION, "value": "v" * 151}]}]}], "invalid_blocks"
+    ),
+    "menu without options": ([{"type": "actions", "elements": [SELECT]}], "invalid_blocks"),
+    "menu with options and groups": (
+        [{"type": "actions", "elements": [
+            {**SELECT, "options": [OPTION], "option_groups": [{"label": words(75), "options": [OPTION]}]}
+        ]}], "invalid_blocks",
+    ),
+    "image of nothing": ([{"type": "image", "alt_text": "x"}], "invalid_blocks"),
 }  # fmt: skip
 
 

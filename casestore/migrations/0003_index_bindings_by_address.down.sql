@@ -1,0 +1,1 @@
+DROP INDEX bindings_by_address;
