@@ -176,7 +176,7 @@ def _come_back(tx: Tx, now: int, inbound: Inbound, who: Principal) -> Case | Non
     Whoever only stands by brings it back by speaking to the bot, not in passing.
     """
     case = bindings.lost_at(tx, str(inbound.address))
-    if case is None or case.tenant != who.tenant or case.state in (CaseState.CLOSED, CaseState.CANCELLED):
+    if case is None or case.tenant != who.tenant or case.state in cases.ENDED:
         return None
     if provenance_of(case, who) is Provenance.BYSTANDER and not inbound.addressed:
         return None
