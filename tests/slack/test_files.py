@@ -320,6 +320,15 @@ async def test_a_file_that_takes_long_delays_neither_the_acknowledgement_nor_the
     await settled(office, FileState.KEPT)
 
 
+async def test_a_file_that_takes_long_is_not_in_the_way_of_others_and_a_few_are_fetched_at_once(office: Office) -> None:
+    held = office.slack.hold(DOWNLOAD)
+    await sent(office, *(office.ann.shares(f"{number}.txt", b"hello", "text/plain") for number in range(6)))
+    await office.slack.until(lambda: held.at_the_door >= 4, what="four downloads at once")
+    assert held.at_the_door == 4
+    held.release()
+    await settled(office, FileState.KEPT, 6)
+
+
 async def test_a_file_in_a_room_that_is_shared_is_asked_about_before_it_is_fetched(office: Office) -> None:
     """https://docs.slack.dev/apis/slack-connect: of such a file the event says only `check_file_info`."""
     office.answers(says("I see."))
