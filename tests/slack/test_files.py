@@ -267,6 +267,19 @@ async def test_what_was_cut_off_by_a_restart_is_fetched_after_it(office: Office)
     assert await copies(office) == [PICTURE]
 
 
+async def test_what_was_attached_while_the_service_was_down_is_kept_after_its_start(office: Office) -> None:
+    """R29"""
+    office.answers(says("Hello."), says("I see."))
+    asked = await office.asks("hi")
+    await office.shows(asked, "Hello.")
+    await office.close()
+    file = office.ann.shares("disk.png", PICTURE, "image/png")
+    office.ann.writes(office.ops, "look", thread=asked, files=[file])
+    await office.open()
+    await settled(office, FileState.KEPT)
+    assert await copies(office) == [PICTURE]
+
+
 async def test_while_slack_is_out_of_reach_no_attempt_is_lost(office: Office) -> None:
     held = office.slack.hold(DOWNLOAD)
     await sent(office, office.ann.shares("disk.png", PICTURE, "image/png"))
