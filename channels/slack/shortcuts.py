@@ -8,6 +8,7 @@ from __future__ import annotations
 from channels.messages import Inbound
 from channels.slack import places, presses
 from channels.slack.events import Us, spoken
+from channels.slack.files import attached
 from channels.slack.presses import Payload, part
 
 OPEN_CASE = "open_case"
@@ -21,7 +22,10 @@ def opened_on(body: Payload, us: Us) -> Inbound | None:
         return None
     begins = message.get("thread_ts")
     author = str(message.get("user") or "somebody")
-    quoted = "\n".join(f"> {line}" for line in spoken(str(message.get("text") or ""), us.user).split("\n"))
+    text = spoken(str(message.get("text") or ""), us.user)
+    # named, not kept: the quote is a message of its own, which does not go when the one that is quoted does
+    lines = [*(text.split("\n") if text else []), *(f"(file: {file})" for file in attached(message))]
+    quoted = "\n".join(f"> {line}" for line in lines)
     return Inbound(
         address=places.thread(us.team, room, begins if isinstance(begins, str) else ts),
         account=account,
