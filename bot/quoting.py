@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from bot import intake
+from bot import attached, intake
 from bot.commands.obey import STRANGER
 from bot.errors import Refused
 from bot.settings import Settings
-from casestore import bindings, cases, messages, positions, principals, trail
+from casestore import attachments, bindings, cases, messages, positions, principals, trail
 from casestore.cases import Opening
 from casestore.messages import Said, quoted_body
 from casestore.models import Case, CaseId, Principal
@@ -48,6 +48,7 @@ def quote(tx: Tx, now: int, quoting: Quoting, settings: Settings) -> Quoted:
         address=str(said.address), platform_id=said.platform_id,
     )  # fmt: skip
     message = messages.receive(tx, now, case.id, theirs)
+    attachments.add(tx, message, attached.wanted(said, settings.files.limit))
     meta = {"message": message.seq, "account": theirs.author_account, "author": theirs.author}
     trail.append(tx, case.id, now, "message.quoted", principals.actor(by), meta)
     return Quoted(f"{case.label} is open on that message.", case.id)

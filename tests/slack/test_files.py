@@ -267,6 +267,19 @@ async def test_what_was_cut_off_by_a_restart_is_fetched_after_it(office: Office)
     assert await copies(office) == [PICTURE]
 
 
+async def test_what_was_attached_while_the_service_was_down_is_kept_after_its_start(office: Office) -> None:
+    """R29"""
+    office.answers(says("Hello."), says("I see."))
+    asked = await office.asks("hi")
+    await office.shows(asked, "Hello.")
+    await office.close()
+    file = office.ann.shares("disk.png", PICTURE, "image/png")
+    office.ann.writes(office.ops, "look", thread=asked, files=[file])
+    await office.open()
+    await settled(office, FileState.KEPT)
+    assert await copies(office) == [PICTURE]
+
+
 async def test_while_slack_is_out_of_reach_no_attempt_is_lost(office: Office) -> None:
     held = office.slack.hold(DOWNLOAD)
     await sent(office, office.ann.shares("disk.png", PICTURE, "image/png"))
@@ -318,6 +331,15 @@ async def test_a_file_that_takes_long_delays_neither_the_acknowledgement_nor_the
     assert (await files(office))[0].state is FileState.WANTED
     held.release()
     await settled(office, FileState.KEPT)
+
+
+async def test_a_file_that_takes_long_is_not_in_the_way_of_others_and_a_few_are_fetched_at_once(office: Office) -> None:
+    held = office.slack.hold(DOWNLOAD)
+    await sent(office, *(office.ann.shares(f"{number}.txt", b"hello", "text/plain") for number in range(6)))
+    await office.slack.until(lambda: held.at_the_door >= 4, what="four downloads at once")
+    assert held.at_the_door == 4
+    held.release()
+    await settled(office, FileState.KEPT, 6)
 
 
 async def test_a_file_in_a_room_that_is_shared_is_asked_about_before_it_is_fetched(office: Office) -> None:
@@ -411,6 +433,19 @@ async def test_an_edit_of_the_words_and_a_preview_leave_the_copy_alone(office: O
     await office.slack.acked(*await office.ann.edits(said, "look here"))
     assert [(file.name, file.state) for file in await files(office)] == [("a.txt", FileState.KEPT)]
     assert await copies(office) == [b"hello"]
+
+
+async def test_a_case_that_is_opened_on_a_message_keeps_its_files_until_their_author_deletes_it(office: Office) -> None:
+    file = office.ann.shares("disk.png", PICTURE, "image/png")
+    said = await office.ann.says(office.ops, "the shop shows 502", files=[file])
+    office.answers(says("I am on it."))
+    await office.slack.acked(await office.kim.uses("open_case", said))
+    await office.shows(said.message, "I am on it.")
+    assert "disk.png, image/png, 10,248 bytes" in shown(office)
+    await settled(office, FileState.KEPT)
+    assert await copies(office) == [PICTURE]
+    await office.slack.acked(*await office.ann.deletes(said))
+    assert await copies(office) == []
 
 
 async def test_a_name_is_shown_with_every_character_of_it(office: Office) -> None:

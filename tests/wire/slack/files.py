@@ -104,16 +104,26 @@ def _spoiled(fault: Fault) -> web.Response:
 
 
 async def _streamed(request: web.Request, file: Shared, cut: Cut | None) -> web.StreamResponse:
-    """The bytes, of which one that lies about its size does not say how many come; or half of them."""
+    """The bytes, of which one that lies about its size does not say how many come; or half of them.
+
+    https://www.rfc-editor.org/rfc/rfc9112#section-6.3: a body without a length ends where the connection does.
+    """
+    transport = request.transport
+    assert transport is not None
+    half = file.content[: len(file.content) // 2]
+    if cut is not None and file.claims is not None:
+        transport.write(f"HTTP/1.1 200 OK\r\nContent-Type: {file.mimetype}\r\nConnection: close\r\n\r\n".encode())
+        transport.write(half)
+        transport.close()
+        raise asyncio.CancelledError
     response = web.StreamResponse(headers={"Content-Type": file.mimetype})
     if file.claims is None:
         response.content_length = len(file.content)
     await response.prepare(request)
-    assert request.transport is not None
     if cut is None:
         await response.write(file.content)
         await response.write_eof()
         return response
-    await response.write(file.content[: len(file.content) // 2])
-    request.transport.close()
+    await response.write(half)
+    transport.close()
     raise asyncio.CancelledError
