@@ -62,8 +62,12 @@ async def test_a_redirect_is_not_followed(office: Office, elsewhere: Elsewhere) 
     assert elsewhere.came == []
 
 
-@pytest.mark.parametrize("address", ["{elsewhere}", "http://{slack}@{host}", "http://{host}\\@{slack}"])
-async def test_a_link_to_another_host_is_not_asked_for(office: Office, elsewhere: Elsewhere, address: str) -> None:
+@pytest.mark.parametrize(
+    "address", ["{elsewhere}", "http://{slack}@{host}", "http://{host}\\@{slack}", "http://me:secret@{slack}"]
+)
+async def test_a_link_that_leads_elsewhere_or_as_somebody_else_is_not_followed(
+    office: Office, elsewhere: Elsewhere, address: str
+) -> None:
     slack, host = (urlsplit(url).netloc for url in (office.slack.api_url, elsewhere.url))
     file = office.ann.shares("a.png", b"bait", "image/png")
     file.address = address.format(elsewhere=elsewhere.url, slack=slack, host=host)
