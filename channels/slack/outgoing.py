@@ -104,8 +104,8 @@ class Outgoing:
             if quota is not None:
                 await quota.turn(method)
             page = await self._page(
-                method, address, quota is not None, channel=address.room, ts=which, limit=_PAGE, cursor=cursor, oldest=oldest,
-                include_all_metadata="true",
+                method, address, quota is not None, channel=address.room, ts=which, limit=_PAGE, cursor=cursor,
+                oldest=oldest, include_all_metadata="true",
             )  # fmt: skip
             for message in cast("list[Payload]", page.get("messages") or []):
                 yield message

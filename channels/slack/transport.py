@@ -15,6 +15,11 @@ from channels.slack.web import Web
 from channels.webhook import Answer, Request
 
 PATH = "/slack/events"
+MOST_BYTES = 2**20
+"""Slack's largest payloads hold a view, which has at most 250 kB.
+
+https://docs.slack.dev/reference/methods/views.open#errors (view_too_large)
+"""
 
 
 class Transport(Protocol):
@@ -49,6 +54,7 @@ class Requests:
     """
 
     path = PATH
+    most_bytes = MOST_BYTES
     trouble: str | None = None
 
     def __init__(self, signing_secret: str) -> None:

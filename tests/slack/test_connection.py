@@ -1,6 +1,8 @@
 """The socket: deaf, asked to refresh, warned, dropped in the middle of something. Nothing is lost or done twice."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from typing import cast
 
 import pytest
 
@@ -43,12 +45,12 @@ async def test_an_address_that_lets_nobody_in_any_more_is_not_knocked_at_for_eve
 @pytest.fixture
 def held(office: Office, monkeypatch: pytest.MonkeyPatch) -> Held:
     """What is to be stored next waits until it is released."""
-    held, write = Held(), office.service.store.write
+    held, write = Held(), cast("Callable[..., Awaitable[object]]", office.service.store.write)
 
     async def waiting(*args: object, **kwargs: object) -> object:
         if not held.release.is_set() and getattr(args[0], "__name__", "") == "receive":
             await held.wait()
-        return await write(*args, **kwargs)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        return await write(*args, **kwargs)
 
     monkeypatch.setattr(office.service.store, "write", waiting)
     return held

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from pydantic import SecretStr
 
 from casestore import outbox
 from tests.loop.rig import MINUTE
@@ -66,7 +67,7 @@ async def test_after_a_restart_with_a_new_token_all_that_was_due_is_said(office:
     assert "token revoked (slack.bot_token)" in (await office.health() or ""), "and the start says so too"
     bot = office.slack.workspace.tokens.bot
     bot.text, bot.gone = "xoxb-2-new", ""
-    slack = office.settings.slack.model_copy(update={"bot_token": type(office.settings.slack.bot_token)("xoxb-2-new")})
+    slack = office.settings.slack.model_copy(update={"bot_token": SecretStr("xoxb-2-new")})
     office.settings = office.settings.model_copy(update={"slack": slack})
     await office.restart()
     office.clock.ms += MINUTE
