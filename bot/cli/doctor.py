@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 
 from bot.cli.arguments import Json
 from bot.cli.command import command
@@ -60,7 +61,9 @@ def _settings(here: Here) -> Finding:
 def _tell(found: list[Finding], json: bool) -> None:
     """All of it: as the one document, or as lines."""
     if json:
-        shown = [{"what": one.what, "ok": one.ok, "found": one.found, "to_do": one.to_do or None} for one in found]
+        shown: list[JsonValue] = [
+            {"what": one.what, "ok": one.ok, "found": one.found, "to_do": one.to_do or None} for one in found
+        ]
         document({"ok": all(one.ok for one in found), "findings": shown})
         return
     for one in found:
