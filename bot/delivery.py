@@ -4,12 +4,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Concatenate, ParamSpec
 
 from bot import losing, posting, threads
 from bot.clock import Clock
+from bot.doubt import Doubt, due
+from bot.silence import WAIT_MS, Silence
 from casestore import outbox
 from casestore.db import Store
 from casestore.errors import StoreError, StoreUnavailable
@@ -37,17 +38,6 @@ _IDLE_S = 1.0
 _PATIENCE_S = 30.0  # for a platform to answer one call; after that nobody knows what became of it
 _AT_ONCE = 64  # rows of one channel that are on their way
 _LONGEST_WAIT_MS = 10 * 60_000
-_AUTH_WAIT_MS = 60_000
-
-
-@dataclass(slots=True)
-class _Doubt:
-    """A row of which nobody knows whether it was said, and when (ms UTC) to ask again; None while that is done."""
-
-    row: OutboxRow
-    why: str
-    at: int | None
-    asked: int = 0
 
 
 class Delivery:
@@ -63,12 +53,15 @@ class Delivery:
         self._names = tuple(channels)
         self._woken = asyncio.Event()
         self._tasks: dict[asyncio.Task[None], str] = {}
-        self._unsettled: dict[OutboxId, _Doubt] = {}
-        self._silent_until: dict[str, int] = {}
-        self.refused: dict[str, str] = {}
-        """Channels whose token is refused, and why; shown by `/readyz`."""
+        self._unsettled: dict[OutboxId, Doubt] = {}
+        self._silence = Silence()
         self.at: str | None = None
         """The one address that is served here; None for all. What is due elsewhere is another process's to deliver."""
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Channels whose token is refused, and why; shown by `/readyz`."""
+        return self._silence.why
 
     def wake(self) -> None:
         """Something was put into the outbox."""
@@ -114,13 +107,14 @@ class Delivery:
 
     async def _find_left_over(self) -> None:
         for row in await self._store.read(outbox.left_sending, self._boot, self._names, self.at):
-            self._unsettled[row.id] = _Doubt(row, "the process ended while it was being sent", self._clock.now())
+            self._unsettled[row.id] = Doubt(row, "the process ended while it was being sent", self._clock.now())
 
     async def _start_due(self) -> None:
         for doubt in self._to_ask():
             self._start(doubt.row, self._uncertain(doubt.row, doubt.why))
         under_way = list(self._tasks.values())
-        for row in await self._take(tuple(name for name in self._names if under_way.count(name) < _AT_ONCE)):
+        free = (name for name in self._names if under_way.count(name) < (1 if name in self.refused else _AT_ONCE))
+        for row in await self._take(tuple(free)):
             self._start(row, self._deliver(row))
 
     def _start(self, row: OutboxRow, work: Coroutine[object, object, None]) -> None:
@@ -136,18 +130,16 @@ class Delivery:
 
     async def _take(self, channels: tuple[str, ...]) -> list[OutboxRow]:
         now = self._clock.now()
-        names = tuple(name for name in channels if self._silent_until.get(name, 0) <= now)
-        if not names:
-            return []
-        return await self._store.write(outbox.take_due, now, names, boot=self._boot, most=_AT_ONCE, at=self.at)
+        well, tried = self._silence.split(channels, now)
+        rows: list[OutboxRow] = []
+        for names, most in ((well, _AT_ONCE), *(((name,), 1) for name in tried)):
+            if names:
+                rows += await self._store.write(outbox.take_due, now, names, boot=self._boot, most=most, at=self.at)
+        return rows
 
-    def _to_ask(self) -> list[_Doubt]:
+    def _to_ask(self) -> list[Doubt]:
         """Rows to be asked about now."""
-        now = self._clock.now()
-        due = [doubt for doubt in self._unsettled.values() if doubt.at is not None and doubt.at <= now]
-        for doubt in due:
-            doubt.at = None
-        return due
+        return due(self._unsettled.values(), self._silence, self._clock.now())
 
     async def _deliver(self, row: OutboxRow) -> None:
         """One row, to its end: however that is, it is marked, or it would stand before those behind it for ever."""
@@ -160,7 +152,7 @@ class Delivery:
         except Exception as error:  # what became of it could not be recorded, not even that it is given up
             log.exception("delivery.raised", extra={"fields": {"outbox": row.id, "channel": row.channel}})
             why = type(error).__name__
-            self._unsettled[row.id] = _Doubt(row, why, self._clock.now() + _backoff(row.attempts))
+            self._unsettled[row.id] = Doubt(row, why, self._clock.now() + _backoff(row.attempts))
 
     async def _attempt(self, row: OutboxRow) -> None:
         channel = self._channels[row.channel]
@@ -181,8 +173,8 @@ class Delivery:
         except RetryLater as error:
             await self._retry(row, error.after_ms or None, str(error))
         except AuthFailed as error:
-            self._refused_by(row.channel, error)
-            await self._retry(row, _AUTH_WAIT_MS, str(error))
+            self._silence.begin(row.channel, error, self._clock.now())
+            await self._retry(row, WAIT_MS, str(error))
         except ThreadGone as error:
             await self._lose(row, error)
         except Uncertain as error:
@@ -195,7 +187,7 @@ class Delivery:
             log.exception("delivery.raised", extra={"fields": {"outbox": row.id, "channel": row.channel}})
             await self._uncertain(row, type(error).__name__)
         else:
-            self.refused.pop(row.channel, None)
+            self._silence.end(row.channel)
             await self._record(row, threads.posted, self._clock.now(), row, platform_id, shown=shown)
 
     async def _hand_over(
@@ -216,15 +208,15 @@ class Delivery:
 
     async def _uncertain(self, row: OutboxRow, why: str) -> None:
         """Sent or not, nobody here knows: settle it, or ask again later; until then the row stays as it is."""
-        doubt = self._unsettled.setdefault(row.id, _Doubt(row, why, None))
+        doubt = self._unsettled.setdefault(row.id, Doubt(row, why, None))
         doubt.at, doubt.asked = None, doubt.asked + 1
         try:
             await self._settle(row, why)
         except Exception as error:  # whatever it is, the platform cannot be asked now
             wait = _backoff(row.attempts + doubt.asked - 1)
             if isinstance(error, AuthFailed):
-                self._refused_by(row.channel, error)
-                wait = _AUTH_WAIT_MS
+                self._silence.begin(row.channel, error, self._clock.now())
+                wait = WAIT_MS
             elif isinstance(error, RetryLater):
                 wait = error.after_ms or wait
             elif not isinstance(error, ChannelError | TimeoutError):
@@ -244,6 +236,7 @@ class Delivery:
             async with asyncio.timeout(_PATIENCE_S):
                 address = Address.parse(row.address).on_platform
                 found = await self._channels[row.channel].find(address, str(row.id))
+                self._silence.end(row.channel)
         except CannotTell:
             now = self._clock.now()
             if row.possible_duplicate:
@@ -267,11 +260,6 @@ class Delivery:
 
     async def _lose(self, row: OutboxRow, error: ThreadGone) -> None:
         await self._record(row, losing.lose_thread, self._clock.now(), row.address, error.reason, self._rooms)
-
-    def _refused_by(self, channel: str, error: AuthFailed) -> None:
-        """Question again with the same token makes it worse: the whole channel is left alone for a while."""
-        self.refused[channel] = str(error)
-        self._silent_until[channel] = self._clock.now() + _AUTH_WAIT_MS
 
     async def _record(
         self, row: OutboxRow, fn: Callable[Concatenate[Tx, P], object], *args: P.args, **kwargs: P.kwargs

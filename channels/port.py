@@ -8,7 +8,7 @@ the receiver or still with the platform.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from channels.home import Home
 from channels.messages import (
@@ -138,4 +138,14 @@ class Channel(Protocol):
         Each with what stands for that time in it, for `catch_up`. None where the platform keeps no list.
         Iterating raises as `catch_up` does.
         """
+        ...
+
+
+@runtime_checkable
+class SaysWhy(Protocol):
+    """A channel that knows why it is not well."""
+
+    @property
+    def trouble(self) -> str | None:
+        """What is wrong and what to do, for health; None where nothing is known to be wrong. It may heal by itself."""
         ...

@@ -32,6 +32,11 @@ class Webhook(Protocol):
         """Where it is, such as `/slack/events`."""
         ...
 
+    @property
+    def most_bytes(self) -> int:
+        """The longest body that the platform sends: of a longer one nothing is taken, whoever sends it."""
+        ...
+
     async def take(self, request: Request) -> Answer:
         """Answer one request; one that is not the platform's gets a 401 before anything in it is read."""
         ...

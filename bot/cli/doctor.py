@@ -5,13 +5,14 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 
 from bot.cli.arguments import Json
 from bot.cli.command import command
 from bot.cli.here import Here
 from bot.cli.out import block, document, say
 from bot.cli.toolbox import box
-from bot.errors import Refused
+from bot.errors import Refused, SettingsError
 from channels.findings import Finding
 
 Room = Annotated[
@@ -31,15 +32,15 @@ def doctor(here: Here, room: Room = None, json: Json = False) -> None:
 
     It changes nothing here, and posts one test card, which it takes away again, where a room is named.
     """
-    found = asyncio.run(_looked_at(here, room, tell=not json))
+    try:
+        read = _settings(here)
+    except SettingsError as error:  # nothing else can be looked at then
+        _tell([Finding("settings", str(error), "Mend that, then look again.")], json)
+        raise
+    found = asyncio.run(_looked_at(here, read, room, tell=not json))
     amiss = [finding for finding in found if not finding.ok]
     if json:
-        document({
-            "ok": not amiss,
-            "findings": [
-                {"what": one.what, "ok": one.ok, "found": one.found, "to_do": one.to_do or None} for one in found
-            ],
-        })  # fmt: skip
+        _tell(found, json)
     if amiss:
         many = "One thing has" if len(amiss) == 1 else f"{len(amiss)} things have"
         raise Refused(f"{many} to be done: {', '.join(one.what for one in amiss)}.")
@@ -47,8 +48,33 @@ def doctor(here: Here, room: Room = None, json: Json = False) -> None:
         say("All is well.")
 
 
-async def _looked_at(here: Here, room: str | None, *, tell: bool) -> list[Finding]:
-    found: list[Finding] = []
+def _settings(here: Here) -> Finding:
+    """Where the settings come from. Raises `SettingsError`."""
+    from bot.settings.load import DEFAULT_FILE
+
+    _ = here.settings
+    file = here.given_config or (DEFAULT_FILE if DEFAULT_FILE.exists() else None)
+    where = f"From {file} and the environment" if file else "From the environment; there is no casebound.toml here"
+    return Finding("settings", f"{where}. Every key is known, and every value can be used.")
+
+
+def _tell(found: list[Finding], json: bool) -> None:
+    """All of it: as the one document, or as lines."""
+    if json:
+        shown: list[JsonValue] = [
+            {"what": one.what, "ok": one.ok, "found": one.found, "to_do": one.to_do or None} for one in found
+        ]
+        document({"ok": all(one.ok for one in found), "findings": shown})
+        return
+    for one in found:
+        for line in _lines(one):
+            say(line)
+
+
+async def _looked_at(here: Here, read: Finding, room: str | None, *, tell: bool) -> list[Finding]:
+    found = [read]
+    if tell:
+        _tell(found, json=False)
     async for finding in _all(here, room):
         found.append(finding)
         for line in _lines(finding) if tell else ():

@@ -17,6 +17,7 @@ from bot.web.metrics import Metrics, numbers
 from bot.web.state import Served, metrics_of
 from casestore.errors import ConstraintBroken, StoreError
 from casestore.tx import Tx
+from channels.port import Channel, SaysWhy
 
 log = logging.getLogger("casebound.http")
 
@@ -69,9 +70,13 @@ async def _parts(service: Service) -> dict[str, str | None]:
         "standby": _standby(service),
     }
     for name, channel in service.channels.items():
-        refused = service.delivery.refused.get(name)
-        found[f"channel.{name}"] = refused if refused or channel.connected else "it is not connected"
+        found[f"channel.{name}"] = service.delivery.refused.get(name) or _channel(channel)
     return found
+
+
+def _channel(channel: Channel) -> str | None:
+    trouble = channel.trouble if isinstance(channel, SaysWhy) else None
+    return trouble or (None if channel.connected else "it is not connected")
 
 
 async def _store(service: Service) -> str | None:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable
 
 from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from channels import webhook
@@ -21,7 +22,18 @@ def router(channels: Iterable[Channel]) -> APIRouter:
 
 def _endpoint(address: Webhook) -> Callable[[Request], Awaitable[Response]]:
     async def take(request: Request) -> Response:
-        answer = await address.take(webhook.Request(dict(request.headers), await request.body()))
+        body = await _bounded(request, address.most_bytes)
+        answer = await address.take(webhook.Request(dict(request.headers), body))
         return Response(answer.body, answer.status, {"Content-Type": answer.content_type})
 
     return take
+
+
+async def _bounded(request: Request, most: int) -> bytes:
+    """The body, which has to be read before it is known who signed it; what is longer is refused at once."""
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > most:
+            raise HTTPException(413, f"The body is too large; at most {most} bytes are read.")
+    return bytes(body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -12,7 +13,7 @@ from slack_bolt.async_app import AsyncApp
 
 from channels.address import Address
 from channels.attached import Fetched
-from channels.errors import RetryLater
+from channels.errors import ChannelError, RetryLater
 from channels.findings import Finding
 from channels.messages import Card, Content, Inbound, Outbound, Resumed
 from channels.port import Receiver
@@ -25,7 +26,8 @@ from channels.slack.listener import Listener
 from channels.slack.outgoing import Outgoing
 from channels.slack.pace import Pace
 from channels.slack.quota import Quota
-from channels.slack.transport import Requests, Socket, Transport
+from channels.slack.socket_mode import Socket
+from channels.slack.transport import Requests, Transport
 from channels.slack.web import Web
 from channels.webhook import Webhook
 
@@ -69,15 +71,23 @@ class _Running:
     us: Us
     out: Outgoing
     files: Files
+    web: Web
+    asking: asyncio.Task[None]
 
 
 class SlackChannel:
     """The adapter, over either transport."""
 
     def __init__(
-        self, login: SlackLogin, now: Callable[[], float] = time.monotonic, *, look_every_s: float = 5.0
-    ) -> None:
-        """`now` in seconds: what the pace of posts is kept by. A socket is looked after every `look_every_s`."""
+        self, login: SlackLogin, now: Callable[[], float] = time.monotonic, *, look_every_s: float = 5.0,
+        ask_every_s: float = 60.0,
+    ) -> None:  # fmt: skip
+        """`now` in seconds: what the pace of posts is kept by. A socket is looked after every `look_every_s`.
+
+        Every `ask_every_s` Slack is asked whether the bot token is good: it may end while nobody says anything.
+        """
+        self._ask_every_s = ask_every_s
+        self._not_started: str | None = None
         self._login, self._clock, self._pace, self._quota = login, now, Pace(now), Quota(now)
         self._transport = login.transport(look_every_s)
         self._now: _Running | None = None
@@ -92,6 +102,13 @@ class SlackChannel:
         return self._now is not None and self._transport.connected
 
     @property
+    def trouble(self) -> str | None:
+        """What is wrong, as far as that is known: a token that is refused, a connection that does not come about."""
+        if self._now is None:
+            return self._not_started
+        return self._now.web.refused or self._transport.trouble
+
+    @property
     def webhook(self) -> Webhook | None:
         """Where Slack posts to, in HTTP mode."""
         return self._transport if isinstance(self._transport, Requests) else None
@@ -99,7 +116,15 @@ class SlackChannel:
     async def start(self, receiver: Receiver) -> None:
         if self._now is not None:
             return
-        web = Web(self._login.bot_token, self._login.api_url)
+        try:
+            self._now = await self._started(receiver)
+        except ChannelError as error:
+            self._not_started = str(error)
+            raise
+        self._not_started = None
+
+    async def _started(self, receiver: Receiver) -> _Running:
+        web = Web(self._login.bot_token, self._login.api_url, self._clock)
         us = await self._who_we_are(web)
         out = Outgoing(web, us.bot, self._pace)
         self._guests = Guests(web, self._clock) if self._login.tells_guests else None
@@ -110,11 +135,24 @@ class SlackChannel:
         )
         listener.listen(app)
         await self._transport.connect(app, web, partial(receiver.resumed, Resumed(channel=places.NAME)))
-        self._now = _Running(us, out, Files(web))
+        asking = asyncio.create_task(self._keep_asking(web), name="slack-token")
+        return _Running(us, out, Files(web), web, asking)
 
     async def stop(self) -> None:
-        self._now = None
+        running, self._now = self._now, None
+        if running is not None:
+            running.asking.cancel()
+            await asyncio.gather(running.asking, return_exceptions=True)
         await self._transport.close()
+
+    async def _keep_asking(self, web: Web) -> None:
+        """Until cancelled: whether the bot token is good, which `web` remembers."""
+        while True:
+            await asyncio.sleep(self._ask_every_s)
+            try:
+                await web.who_we_are()
+            except ChannelError as error:
+                log.info("slack.asked", extra={"fields": {"error": str(error)}})
 
     async def send(self, outbound: Outbound) -> str:
         return await self._running.out.send(outbound)
@@ -151,7 +189,7 @@ class SlackChannel:
     async def examine(self, sample: Card, room: str | None) -> AsyncIterator[Finding]:
         """What is amiss with the set-up of the app, if anything; needs no start."""
         login = self._login
-        app = None if login.app_token is None else Web(login.app_token, login.api_url)
+        app = None if login.app_token is None else Web(login.app_token, login.api_url, setting="slack.app_token")
         looking = Examination(Web(login.bot_token, login.api_url), teams=login.teams, app=app, pace=self._pace)
         async for finding in looking.findings(sample, room):
             yield finding

@@ -47,7 +47,8 @@ class Examination:
         yield self._workspace(team)
         yield await self._connection()
         if room is None:
-            yield Finding("a card's way", "Not tried: no room is named (--room C0123ABCD, or slack.approvals_room).")
+            to_do = "Name a room that the app is in: --room C0123ABCD, or slack.approvals_room in the settings."
+            yield Finding(_WAY, "Not tried, since no room is named.", to_do)
             return
         found = await self._room(team, who.get("user"), room)
         yield found

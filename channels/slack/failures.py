@@ -18,9 +18,10 @@ from channels.slack.places import NAME
 
 _TOKEN = frozenset({
     "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "not_allowed_token_type",
-    "missing_scope", "no_permission", "org_login_required", "team_access_not_granted", "access_denied",
+    "org_login_required", "team_access_not_granted", "access_denied",
     "two_factor_setup_required",
 })  # fmt: skip
+_SCOPE = frozenset({"missing_scope", "no_permission"})
 _GONE = frozenset({
     "channel_not_found", "is_archived", "not_in_channel", "thread_not_found", "thread_locked",
     "restricted_action", "restricted_action_thread_locked", "restricted_action_read_only_channel",
@@ -32,21 +33,32 @@ _UNSURE = frozenset({"fatal_error", "internal_error", "service_unavailable"})
 """Of the first two Slack says that part of it may have been done all the same."""
 
 
+class NotSlack(Exception):
+    """What came is no answer of Slack's."""
+
+
+class ScopeMissing(AuthFailed):
+    """The token is good, but not for this."""
+
+
 class MessageMissing(Undeliverable):
     """The message that was to be changed is not there."""
 
 
-class ScopeMissing(AuthFailed):
-    """The token is good, and may not do this."""
-
-
 @contextmanager
-def translated(address: Address, *, sends: bool = False) -> Generator[None]:
-    """Raise what the port says, not what Slack's client does; `sends` where a repeat would be a second message."""
+def translated(
+    address: Address, *, sends: bool = False, setting: str = "slack.bot_token"
+) -> Generator[None]:  # fmt: skip
+    """Raise what the port says, not what Slack's client does; `sends` where a repeat would be a second message.
+
+    `setting` is where the token stands that the call is made with.
+    """
     try:
         yield
     except SlackApiError as error:
-        raise _answer(cast("Any", error.response), address, sends=sends) from None
+        raise _answer(cast("Any", error.response), address, setting, sends=sends) from None
+    except NotSlack as error:
+        raise _not_slacks(str(error), sends=sends) from None
     except aiohttp.ClientConnectorError as error:
         raise RetryLater(0, f"Slack cannot be reached ({type(error).__name__})") from None
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -54,24 +66,35 @@ def translated(address: Address, *, sends: bool = False) -> Generator[None]:
         raise (Uncertain(why) if sends else RetryLater(0, why)) from None
 
 
-def _answer(response: Any, address: Address, *, sends: bool) -> ChannelError:
-    data = cast("dict[str, object]", response.data if isinstance(response.data, dict) else {})
-    status, name = int(response.status_code), str(data.get("error") or f"status {response.status_code}")
-    words = name.replace("_", " ")
+def _answer(response: Any, address: Address, setting: str, *, sends: bool) -> ChannelError:
+    found = getattr(response, "data", None)  # of an answer that only claims to be JSON there is the bare response
+    status = int(getattr(response, "status_code", None) or response.status)
+    data = cast("dict[str, object]", found if isinstance(found, dict) else {})
+    name = str(data.get("error") or "")
+    words = name.replace("_", " ") or f"status {status}"
     if status == 429 or name in _LATER:
         return RetryLater(retry_after_ms(response.headers), "Slack asks us to wait")
-    if name in _TOKEN:
+    if name in _SCOPE:
         needed = data.get("needed")
-        refused = ScopeMissing if name == "missing_scope" else AuthFailed
-        return refused(NAME, f"{words}, needs {needed}" if needed else words)
+        return ScopeMissing(NAME, f"{words}, needs {needed}" if needed else words)
+    if name in _TOKEN:
+        return AuthFailed(NAME, f"{words} ({setting})")
     if name in _NO_FILE:
         return FileGone("it was deleted in Slack")
     if name in _GONE:
         return ThreadGone(str(address), words)
     if status >= 500 or name in _UNSURE:
         return Uncertain(f"Slack failed ({words})") if sends else RetryLater(0, f"Slack failed ({words})")
+    if not name:
+        return _not_slacks(words, sends=sends)
     kind = MessageMissing if name == "message_not_found" else Undeliverable
     return kind(f"Slack refuses it ({words})")
+
+
+def _not_slacks(words: str, *, sends: bool) -> ChannelError:
+    """Somebody in between has answered, such as a proxy with a page of its own: what Slack did is not known."""
+    why = f"what answered is not Slack, perhaps a proxy ({words})"
+    return Uncertain(why) if sends else RetryLater(0, why)
 
 
 def retry_after_ms(headers: Mapping[str, object]) -> int:

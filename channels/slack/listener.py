@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
@@ -10,7 +11,7 @@ from typing import Any, cast
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from channels.address import Account, Address
-from channels.errors import ChannelError
+from channels.errors import ChannelError, RetryLater
 from channels.messages import Command, Inbound, Press
 from channels.port import Receiver
 from channels.slack import events, home, modals, places, presses, shortcuts, typed
@@ -103,7 +104,9 @@ class Listener:
             await self._web.change("views.open", press.address, trigger_id=body["trigger_id"], view=view)
         except ChannelError as error:
             log.warning("slack.not_opened", extra={"fields": {"address": str(press.address), "error": str(error)}})
-            await self._tell(press, "That took too long. Please press again.")
+            after_ms = error.after_ms if isinstance(error, RetryLater) else 0
+            when = f"in {math.ceil(after_ms / 1_000)} s" if after_ms else "now"
+            await self._tell(press, f"Slack did not let me open it. Please press again {when}.")
 
     async def _submitted(self, ack: AsyncAck, body: Body) -> None:
         await ack()

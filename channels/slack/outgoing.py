@@ -6,6 +6,7 @@ https://docs.slack.dev/messaging/message-metadata
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -102,15 +103,25 @@ class Outgoing:
         for _ in range(pages):
             if quota is not None:
                 await quota.turn(method)
-            page = await self._web.read(
-                method, address, channel=address.room, ts=which, limit=_PAGE, cursor=cursor, oldest=oldest,
-                include_all_metadata="true",
+            page = await self._page(
+                method, address, quota is not None, channel=address.room, ts=which, limit=_PAGE, cursor=cursor,
+                oldest=oldest, include_all_metadata="true",
             )  # fmt: skip
             for message in cast("list[Payload]", page.get("messages") or []):
                 yield message
             if (cursor := _following(page)) is None:
                 return
         raise CannotTell(f"{address} has more than {pages * _PAGE} messages to look through")
+
+    async def _page(self, method: str, address: Address, waits: bool, **args: object) -> Payload:
+        """One page. `waits`: as long as Slack asks for, so that a long past is not read from its beginning again."""
+        while True:
+            try:
+                return await self._web.read(method, address, **args)
+            except RetryLater as error:
+                if not (waits and error.after_ms):
+                    raise
+                await asyncio.sleep(error.after_ms / 1_000)
 
     async def direct_rooms(self, quota: Quota) -> AsyncIterator[str]:
         """The id of every direct conversation with somebody who is still there.

@@ -5,9 +5,9 @@ https://docs.slack.dev/authentication/verifying-requests-from-slack
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from slack_sdk.signature import SignatureVerifier
+from slack_sdk.signature import Clock, SignatureVerifier
 
 _TIMESTAMP, _SIGNATURE = "x-slack-request-timestamp", "x-slack-signature"
 
@@ -15,9 +15,15 @@ _TIMESTAMP, _SIGNATURE = "x-slack-request-timestamp", "x-slack-signature"
 class Signature:
     """What one signing secret has signed."""
 
-    def __init__(self, secret: str) -> None:
-        """Raises `ValueError` for an empty secret, which anybody could sign with (R24)."""
-        self._verifier = SignatureVerifier(secret)
+    def __init__(self, secret: str, now: Callable[[], float] | None = None) -> None:
+        """`now` in seconds since 1970; None: this machine's time.
+
+        Raises `ValueError` for an empty secret, which anybody could sign with (R24).
+        """
+        clock = Clock()
+        if now is not None:
+            clock.now = now
+        self._verifier = SignatureVerifier(secret, clock)
 
     def signed(self, headers: Mapping[str, str], body: bytes) -> bool:
         """Whether the body is Slack's and no more than five minutes old. `headers` by their names in lower case.

@@ -1,5 +1,6 @@
 """`casebound doctor` without any platform: the file, the assistant, the alerts."""
 
+import json
 from pathlib import Path
 
 from casestore.migrate import migrate
@@ -35,7 +36,7 @@ async def test_the_document_has_every_finding_and_the_exit_code_says_whether_all
     migrate(db)
     document = (await cli("doctor", "--db", str(db), "--json")).json
     assert document["ok"] is True
-    assert [one["what"] for one in document["findings"]] == ["database", "assistant", "alerts", "channels"]
+    assert [one["what"] for one in document["findings"]] == ["settings", "database", "assistant", "alerts", "channels"]
     assert all(one.keys() == {"what", "ok", "found", "to_do"} for one in document["findings"])
 
 
@@ -45,3 +46,21 @@ async def test_tokens_that_were_mixed_up_are_named_before_anything_is_tried(cli:
     assert "slack.bot_token" in line
     assert "has to begin with xoxb-" in line
     assert "xapp-1" not in line
+
+
+async def test_settings_that_are_refused_are_a_finding_of_the_document_too(cli: Cli, db: Path) -> None:
+    (db.parent / "casebound.toml").write_text("[slack]\nbot_tokn = 1\n")
+    ended = await cli("doctor", "--json")
+    assert ended.code == 1
+    document = json.loads(ended.out)
+    (finding,) = document["findings"]
+    assert (document["ok"], finding["what"], finding["ok"]) == (False, "settings", False)
+    assert "bot_tokn" in finding["found"]
+    assert "bot_tokn" in ended.line
+
+
+async def test_where_the_settings_come_from_is_said(cli: Cli, db: Path) -> None:
+    migrate(db)
+    assert "there is no casebound.toml here" in (await cli.done("doctor", "--db", str(db)))
+    (db.parent / "casebound.toml").write_text("[model]\n")
+    assert "From casebound.toml" in (await cli.done("doctor", "--db", str(db)))

@@ -8,6 +8,8 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Literal, TypeVar
 
+import aiohttp
+
 from bot import app
 from bot.app import Service
 from bot.clock import SystemClock
@@ -55,6 +57,7 @@ class Office:
         )  # fmt: skip
         self._stack = AsyncExitStack()
         self.paced: Callable[[], float] | None = None
+        self.look_every_s, self.ask_every_s = 0.5, 60.0
         self.service: Service
         self.url = ""
 
@@ -74,7 +77,41 @@ class Office:
 
     def channel(self) -> SlackChannel:
         """Slack's, as `app.configured` makes it, but that no post is ever too early unless `paced` says so."""
-        return SlackChannel(app.slack_login(self.settings), self.paced or unhurried(), look_every_s=0.5)
+        return SlackChannel(
+            app.slack_login(self.settings), self.paced or unhurried(), look_every_s=self.look_every_s,
+            ask_every_s=self.ask_every_s,
+        )  # fmt: skip
+
+    async def keeps_time(self) -> None:
+        """From now on Slack's waits are kept by the clock of the test."""
+        await self.close()
+        self.paced = lambda: self.clock.ms / 1_000
+        await self.open()
+        await self.slack.connected()
+
+    async def in_time(self, look: Callable[[], T | None], what: str, *, most_s: int = 600) -> T:
+        """The first answer of `look` that is one, while second after second passes for the service."""
+        left = most_s
+
+        def looked() -> T | None:
+            nonlocal left
+            if (found := look()) is None:
+                assert left > 0, f"it did not happen in {most_s} s: {what}"
+                left -= 1
+                self.clock.ms += 1_000
+                self.service.delivery.wake()
+            return found
+
+        return await self.until(looked, what)
+
+    async def health(self) -> str | None:
+        """What `/readyz` says is wrong with Slack; None: nothing."""
+        async with (
+            serving(self.service, "127.0.0.1", 0) as port, aiohttp.ClientSession() as session,
+            session.get(f"http://127.0.0.1:{port}/readyz") as response,
+        ):  # fmt: skip
+            part = (await response.json())["parts"]["channel.slack"]
+        return None if part["ok"] else str(part["why"])
 
     async def close(self) -> None:
         """Stop it."""

@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from bot import gating
-from casestore import principals
+from casestore import principals, trail
 from casestore.deciding import Decision
+from casestore.scope import System
 from casestore.states import GateState, Verb
 from casestore.tx import Tx
 from tests.loop.scripted import calls, says
@@ -35,6 +36,19 @@ async def test_of_two_presses_at_once_the_first_decides_and_the_other_hears_so(
     await office.until(
         lambda: [said for said in office.slack.whispers() if "already" in said.text] or None, "a refusal"
     )
+
+
+async def test_one_press_that_comes_in_two_envelopes_decides_once(
+    office: Office, asked: tuple[Message, Message]
+) -> None:
+    thread, card = asked
+    pressed = await office.kim.presses(card, "gate_approve")
+    await office.slack.again(pressed, as_retry=False)
+    await office.slack.until(lambda: len(pressed.acks) == 2, what="two acknowledgements")
+    await office.shows(thread, "It is back.")
+    assert office.effects.made == ["restart shop"]
+    entries = await office.service.store.read(trail.read, System(), (await office.gate()).case_id)
+    assert [entry.kind for entry in entries].count("gate.approved") == 1
 
 
 async def test_a_press_on_a_card_whose_time_is_over_is_refused_and_the_card_says_so(

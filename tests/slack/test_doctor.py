@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 
+import aiohttp
 import pytest
 
 from bot import doctor
@@ -16,7 +17,7 @@ from channels.findings import Finding
 from channels.slack import scopes
 from channels.slack.channel import SlackChannel
 from tests.channel_contract.slack_rig import unhurried
-from tests.loop.scripted import calls
+from tests.loop.scripted import Held, calls, says
 from tests.slack.office import Office
 from tests.wire.slack.rooms import Room
 from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, SlackServer
@@ -74,6 +75,32 @@ async def test_a_service_beside_it_misses_nothing(office: Office) -> None:
     assert found["connection"].ok
     await office.slack.connected()
     await office.slack.acked(*said.deliveries)
+
+
+async def test_what_slack_sends_over_the_socket_of_the_doctor_comes_again_and_reaches_the_service(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each event goes over one of the connections; the doctor acknowledges nothing."""
+    held, receive = Held(), aiohttp.ClientWebSocketResponse.receive_json
+
+    async def waiting(socket: aiohttp.ClientWebSocketResponse) -> object:
+        await held.wait()
+        return await receive(socket)
+
+    monkeypatch.setattr(aiohttp.ClientWebSocketResponse, "receive_json", waiting)
+    looking = asyncio.create_task(examined(office.slack, None))
+    await held.reached.wait()
+    await office.slack.connected(2)
+    office.answers(says("One."), says("Two."))
+    said = [await office.ann.says(None, text) for text in ("one", "two")]
+    held.release.set()
+    assert (await looking)["connection"].ok
+    assert [one.acked for one in said].count(False) >= 1, "one of them went to the doctor"
+    await office.slack.until(lambda: len(office.slack.sockets.open()) == 1, what="the service's own socket alone")
+    await office.slack.advance(3)
+    for one, words in zip(said, ("One.", "Two."), strict=True):
+        await office.slack.acked(*one.deliveries)
+        await office.until(lambda one=one: office.slack.posts(one) or None, words)
 
 
 Amiss = Callable[[SlackServer, Room], object]
@@ -138,7 +165,8 @@ async def test_what_is_amiss_is_named_with_what_to_click(
 async def test_a_workspace_that_is_not_listed_is_named_as_it_is_to_be_listed(slack: SlackServer) -> None:
     found = await examined(slack, None, teams=["T0OTHER"])
     assert f'teams = ["{slack.team}"]' in found["workspace"].to_do
-    assert found["a card's way"].ok
+    assert not found["a card's way"].ok, "what was not tried is not said to be well"
+    assert "--room" in found["a card's way"].to_do
     assert "Not tried" in found["a card's way"].found
     assert slack.calls("chat.postMessage") == []
 

@@ -68,6 +68,28 @@ def test_its_events_are_those_that_are_understood(manifest: dict[str, Any]) -> N
             assert events.gone({"type": name, "channel": "C1"}, US) is not None
 
 
+def test_every_event_that_is_understood_is_one_that_the_manifest_asks_for(manifest: dict[str, Any]) -> None:
+    """The other way: an event that the code takes, and Slack never sends, is a feature that nobody has."""
+    asked = set(manifest["settings"]["event_subscriptions"]["bot_events"])
+    known = {f"{family}_{what}" for family in ("channel", "group", "im") for what in ("archive", "deleted", "left")}
+    lost = {name for name in known if events.gone({"type": name, "channel": "C1"}, US) is not None}
+    said = {"user": "U1", "team": "T1", "channel": "C1", "ts": "1.0", "text": "hi"}
+    heard = {kind for kind in ("message", "app_mention") if events.inbound({"type": kind, **said}, US) is not None}
+    app = App()
+    Listener(cast("Any", None), cast("Any", None), US, cast("Any", None)).listen(cast("Any", app))
+    listened = {one.removeprefix("event ") for one in app.heard if re.fullmatch(r"event [a-z_]+", one)}
+    assert lost | heard | listened == {name.partition(".")[0] for name in asked}
+    assert {name for name in asked if name.startswith("message.")} == {
+        f"message.{scope.partition(':')[0]}" for scope in scopes.BOT if scope.endswith(":history")
+    }
+
+
+def test_the_guide_names_exactly_the_scopes_there_are() -> None:
+    table = (ROOT / "docs/slack.md").read_text().partition("## What each scope is for")[2]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert sorted(re.findall(r"`([a-z_.]+(?::[a-z]+)?)`", " ".join(rows))) == sorted(scopes.BOT)
+
+
 def test_its_shortcut_and_commands_are_those_that_are_listened_to(manifest: dict[str, Any]) -> None:
     app = App()
     Listener(cast("Any", None), cast("Any", None), US, cast("Any", None)).listen(cast("Any", app))

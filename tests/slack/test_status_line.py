@@ -1,5 +1,7 @@
 """While a run works a case its thread says so; whatever becomes of that line, the run goes on."""
 
+import pytest
+
 from tests.loop.scripted import Held, Waits, calls, says
 from tests.slack.office import Office
 
@@ -20,8 +22,48 @@ async def test_nothing_is_shown_while_a_gate_waits(office: Office) -> None:
     office.answers(calls(("svc.restart", {"service": "shop"})))
     asked = await office.asks()
     await office.card(asked)
-    await office.until(lambda: len(office.slack.calls("assistant.threads.setStatus")) == 2 or None, "shown and cleared")
-    await office.until(lambda: office.slack.status(asked) == "" or None, "no status line")
+    await office.until_so(lambda: at_rest(office))
+    await office.until(lambda: shown_in(office)[1:] or None, "shown and cleared")
+    assert shown_in(office) == ["is working on it…", ""]
+    assert office.slack.status(asked) == ""
+    assert (await office.gate()).state == "open"
+
+
+async def test_each_of_several_runs_in_a_row_shows_it_and_clears_it(office: Office) -> None:
+    office.answers(calls(("svc.restart", {"service": "shop"})), says("It is back."), says("Once more."))
+    asked = await office.asks()
+    await office.kim.presses(await office.card(asked), "gate_approve")
+    await office.shows(asked, "It is back.")
+    await office.ann.says(office.ops, "and now?", thread=asked)
+    await office.shows(asked, "Once more.")
+    await office.until(lambda: shown_in(office)[5:] or None, "three times shown and cleared")
+    assert shown_in(office) == ["is working on it…", ""] * 3
+
+
+@pytest.mark.parametrize("how", ["hangs", "has to wait"])
+async def test_a_line_that_cannot_be_shown_now_delays_no_reply(
+    office: Office, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.status_line._PATIENCE_S", 60)
+    held = office.slack.hold("assistant.threads.setStatus") if how == "hangs" else None
+    office.slack.fail_next("assistant.threads.setStatus", retry_after=600, times=None)
+    office.answers(says("Done."), says("Again."))
+    asked = await office.asks()
+    await office.shows(asked, "Done.")
+    await office.ann.says(office.ops, "and now?", thread=asked)
+    await office.shows(asked, "Again.")
+    if held is not None:
+        held.release()
+    assert len(office.slack.calls("assistant.threads.setStatus")) == 1
+
+
+def shown_in(office: Office) -> list[str]:
+    """What the status line was set to, one after the other."""
+    return [str(call.args["status"]) for call in office.slack.calls("assistant.threads.setStatus") if call.ok]
+
+
+async def at_rest(office: Office) -> bool:
+    return office.service.engine.working == 0
 
 
 async def test_a_line_that_slack_refuses_is_left_alone_and_the_case_goes_on(office: Office) -> None:

@@ -18,13 +18,24 @@ class Cut(StrEnum):
 
 @dataclass(frozen=True)
 class Fault:
-    """One call that goes wrong. `status` 429 needs `retry_after`; `error` is one of Slack's own, with status 200."""
+    """One call that goes wrong. `status` 429 needs `retry_after`; `error` is one of Slack's own, with status 200.
+
+    `body`, of this `content_type`, is what somebody in between says in Slack's place; `accepted`: it was done all the
+    same.
+    """
 
     status: int = 200
     error: str = ""
     retry_after: int | None = None
     cut: Cut | None = None
     body: str | None = None
+    content_type: str = "text/html"
+    accepted: bool = False
+
+    @property
+    def prevents(self) -> bool:
+        """Whether nothing is done."""
+        return self.cut is not Cut.AFTER_ACCEPTING and not self.accepted
 
 
 @dataclass
@@ -56,16 +67,16 @@ class Faults:
     """What the next calls meet, by method, in the order in which it was asked for."""
 
     def __init__(self) -> None:
-        self._next: dict[str, list[Fault]] = {}
+        self._next: dict[str, list[Fault | None]] = {}
         self._always: dict[str, Fault] = {}
         self._holds: dict[str, Hold] = {}
 
-    def add(self, method: str, fault: Fault, times: int | None) -> None:
-        """The next `times` calls; None: all, until `clear`."""
+    def add(self, method: str, fault: Fault, times: int | None, after: int) -> None:
+        """The next `times` calls, once `after` have gone well; `times` None: all, until `clear`."""
         if times is None:
             self._always[method] = fault
         else:
-            self._next.setdefault(method, []).extend([fault] * times)
+            self._next.setdefault(method, []).extend([*[None] * after, *[fault] * times])
 
     def clear(self, method: str) -> None:
         """All is well again."""

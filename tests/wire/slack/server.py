@@ -214,13 +214,17 @@ class SlackServer:
     def fail_next(
         self, method: str, *, status: int = 200, error: str = "", retry_after: int | None = None,
         cut_before: bool = False, cut_after_accepting: bool = False, cut_halfway: bool = False, body: str | None = None,
-        times: int | None = 1,
+        content_type: str = "text/html", accepted: bool = False, times: int | None = 1, after: int = 0,
     ) -> None:  # fmt: skip
-        """The next calls of a method (or downloads, `files.DOWNLOAD`) go wrong; `times` None: all, until `heal`."""
+        """The next calls of a method (or downloads, `files.DOWNLOAD`) go wrong; `times` None: all, until `heal`.
+
+        `after`: so many go well before. `accepted`: it is done all the same, as Slack says of some errors.
+        """
         cuts = {Cut.BEFORE: cut_before, Cut.AFTER_ACCEPTING: cut_after_accepting, Cut.HALFWAY: cut_halfway}
         cut = next((cut for cut, wanted in cuts.items() if wanted), None)
         status = 429 if retry_after is not None else status
-        self.workspace.faults.add(method, Fault(status, error, retry_after, cut, body), times)
+        fault = Fault(status, error, retry_after, cut, body, content_type, accepted)
+        self.workspace.faults.add(method, fault, times, after)
 
     def heal(self, method: str) -> None:
         """It goes well again."""

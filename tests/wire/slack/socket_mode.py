@@ -53,6 +53,13 @@ class SocketMode:
         base = self._workspace.url.replace("http://", "ws://", 1)
         return f"{base}/link/?ticket={ticket}&app_id={self._workspace.app_id}"
 
+    def forget_tickets(self) -> None:
+        """The addresses that were handed out let nobody in any more.
+
+        https://docs.slack.dev/reference/methods/apps.connections.open: "a temporary Socket Mode WebSocket URL".
+        """
+        self._tickets.clear()
+
     def open(self) -> list[Connection]:
         """Those over which something can be sent."""
         return [connection for connection in self.connections if connection.open]

@@ -11,7 +11,7 @@ from typing import cast
 from aiohttp import web
 
 from tests.wire.slack import chat, conversations, files, showing
-from tests.wire.slack.faults import Cut, Fault
+from tests.wire.slack.faults import Fault
 from tests.wire.slack.methods import Method
 from tests.wire.slack.payload import Json, Refused
 from tests.wire.slack.tokens import Token
@@ -51,7 +51,7 @@ class WebApi:
         if (hold := workspace.faults.held(name)) is not None:
             await hold.wait()
         fault = self._limited(name, args) or workspace.faults.take(name)
-        if fault is not None and fault.cut is not Cut.AFTER_ACCEPTING:
+        if fault is not None and fault.prevents:
             return self._spoil(request, call, fault)
         try:
             if wrong is not None:
@@ -143,7 +143,7 @@ class WebApi:
                 request.transport.abort()
             return web.Response(status=500)
         if fault.body is not None:
-            return web.Response(status=fault.status, text=fault.body, content_type="text/html")
+            return web.Response(status=fault.status, text=fault.body, content_type=fault.content_type)
         if fault.status == 429:
             headers = {"Retry-After": str(fault.retry_after)}
             return web.json_response({"ok": False, "error": "ratelimited"}, status=429, headers=headers)
