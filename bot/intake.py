@@ -42,10 +42,16 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
     address = str(inbound.address)
     if (seen := messages.seen(tx, address, inbound.platform_id)) is not None:
         return Received(seen.case_id, seen, duplicate=True)
-    who = principal_of(tx, now, inbound.account, settings)
+    case = bindings.case_at(tx, address)
+    # nobody becomes known here by what they say to others
+    in_passing = case is None and not inbound.addressed
+    if in_passing:
+        who = principals.by_account(tx, *inbound.account.identity)
+    else:
+        who = principal_of(tx, now, inbound.account, settings)
     if who is None:
         return Ignored("an account nobody is bound to")
-    case = bindings.case_at(tx, address) or _come_back(tx, now, inbound, who)
+    case = case or _come_back(tx, now, inbound, who)
     if case is None and not inbound.addressed:
         return Ignored("not addressed to the bot, in a thread without a case")
     if case is not None and case.tenant != who.tenant:

@@ -164,6 +164,9 @@ async def test_where_the_settings_say_so_the_author_is_the_requester(office: Off
 async def test_an_author_whom_the_settings_let_in_is_let_in_by_it(office: Office) -> None:
     await settle(office, "requester", unknown="requester")
     said = await office.mallory.says(office.ops, "the shop is down")
+    await office.slack.acked(*said.deliveries)
+    known = await office.service.store.read(principals.listing)
+    assert not any(office.mallory.id in who.name for who in known), "by what she says to others nobody becomes known"
     await quotes(office, office.ann, said, "C-1001 is open on that message.")
     assert office.mallory.id in await name_of_requester(office)
 
