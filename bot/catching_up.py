@@ -85,7 +85,10 @@ class CatchingUp:
         log.warning("channel.not_caught_up", extra={"fields": {"address": place, "error": str(error)}})
 
     async def _read_at(self, address: Address, begin: str | None) -> None:
-        """From the position, or else from `begin`. Whoever is asked to wait waits, and goes on from what is stored."""
+        """From the position, or else from `begin`. Whoever is asked to wait waits, and goes on from what is stored.
+
+        Raises `RetryLater` where it fails again and again without saying when to come: the others are not kept waiting.
+        """
         after = await self._store.read(positions.of, str(address)) or begin
         newest, wait_s = after, _FIRST_WAIT_S
         while True:
@@ -95,6 +98,8 @@ class CatchingUp:
                     newest, wait_s = said.platform_id, _FIRST_WAIT_S
                 break
             except RetryLater as error:
+                if not error.after_ms and wait_s >= _LONGEST_WAIT_S:
+                    raise
                 await asyncio.sleep(error.after_ms / 1_000 or wait_s)
                 wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
         if newest is not None and newest != after:

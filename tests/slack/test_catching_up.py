@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bot import closing
 from casestore import cases, messages, positions
 from casestore.models import CaseId
@@ -146,3 +148,22 @@ async def test_the_thread_of_a_case_that_ended_long_ago_is_not_read_any_more(off
 
 def _close(tx: Tx, now: int, case_id: CaseId) -> None:
     closing.close(tx, now, cases.by_id(tx, case_id), by="test", why="done")
+
+
+async def test_a_conversation_that_cannot_be_read_keeps_no_thread_from_being_read(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.catching_up._FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("bot.catching_up._LONGEST_WAIT_S", 0.02)
+    await spoken_once(office)
+    office.answers(says("Hello."))
+    asked = await office.asks("in a room")
+    await office.shows(asked, "Hello.")
+    await office.close()
+    office.ann.writes(None, "second")
+    office.ann.writes(office.ops, "and more", thread=asked)
+    office.slack.fail_next("conversations.history", status=500, times=None)
+    office.answers(says("I have read it."))
+    await office.open()
+    await office.shows(asked, "I have read it.")
+    assert (await heard(office))["in a room"] == ["in a room", "and more"]
