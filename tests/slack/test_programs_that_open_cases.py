@@ -222,7 +222,8 @@ async def test_while_nothing_can_be_stored_no_bot_is_answered_from_memory_and_wh
     said = await bot.says(office.ops, "beep", thread=thread)
     await office.slack.acked(*said.deliveries)
     office.answers(says("From memory."))
-    await office.ann.says(office.ops, "and now?", thread=await office.asks("me", by=office.ann))
+    theirs = await office.asks("me", by=office.ann)
+    await office.shows(theirs, "From memory.")
     await office.service.standby.idle()
     assert office.slack.posts(thread) == [await office.shows(thread, "Hello.")]
     monkeypatch.setattr(office.service.store, "write", write)
