@@ -219,9 +219,10 @@ async def test_while_nothing_can_be_stored_no_bot_is_answered_from_memory_and_wh
         raise StoreUnavailable("The disk is full.")
 
     monkeypatch.setattr(office.service.store, "write", full)
-    said = await bot.says(office.ops, "beep", thread=thread)
-    await office.slack.acked(*said.deliveries)
     office.answers(says("From memory."))
+    said = await bot.mentions(office.ops, "beep", thread=thread)
+    await office.slack.acked(*said.deliveries)
+    await office.service.standby.idle()
     theirs = await office.asks("me", by=office.ann)
     await office.shows(theirs, "From memory.")
     await office.service.standby.idle()
