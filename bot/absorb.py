@@ -42,7 +42,7 @@ def thread(tx: Tx, entries: Sequence[Exchange], desk: Desk, zone: tzinfo | None)
                 case_id = stored.case_id if isinstance(stored, intake.Received) else case_id
             case Answered():
                 case = bindings.case_at(tx, str(entry.address))
-                if case is not None and not outbox.was_sent(tx, str(entry.address), entry.platform_ids):
+                if case is not None and not outbox.was_sent(tx, case.id, str(entry.address), entry.platform_ids):
                     _answered(tx, entry, desk, case)
                     case_id = case.id
     return case_id
@@ -98,7 +98,7 @@ def _free(tx: Tx, case: Case, covered: set[MessageId]) -> bool:
 
 
 def _was_said(tx: Tx, entry: Answered, message: Message) -> None:
-    rows = [row for row in outbox.of_message(tx, message.id) if row.address == str(entry.address)]
+    rows = [row for row in outbox.of_message(tx, message) if row.address == str(entry.address)]
     for row, platform_id in zip(rows, entry.platform_ids, strict=False):
         outbox.sent_already(tx, entry.at, row, platform_id)
     if entry.in_doubt and len(rows) > len(entry.platform_ids):

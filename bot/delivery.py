@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import tzinfo
@@ -112,9 +113,9 @@ class Delivery:
     async def _start_due(self) -> None:
         for doubt in self._to_ask():
             self._start(doubt.row, self._uncertain(doubt.row, doubt.why))
-        under_way = list(self._tasks.values())
-        free = (name for name in self._names if under_way.count(name) < (1 if name in self.refused else _AT_ONCE))
-        for row in await self._take(tuple(free)):
+        under_way = Counter(self._tasks.values())
+        free = tuple(name for name in self._names if under_way[name] < (1 if name in self.refused else _AT_ONCE))
+        for row in await self._take(free, _AT_ONCE - max((under_way[name] for name in free), default=0)):
             self._start(row, self._deliver(row))
 
     def _start(self, row: OutboxRow, work: Coroutine[object, object, None]) -> None:
@@ -128,13 +129,13 @@ class Delivery:
             log.error("delivery.raised", exc_info=error, extra={"fields": {"outbox": task.get_name()}})
         self._woken.set()  # the next row of that address
 
-    async def _take(self, channels: tuple[str, ...]) -> list[OutboxRow]:
+    async def _take(self, channels: tuple[str, ...], most: int = _AT_ONCE) -> list[OutboxRow]:
         now = self._clock.now()
         well, tried = self._silence.split(channels, now)
         rows: list[OutboxRow] = []
-        for names, most in ((well, _AT_ONCE), *(((name,), 1) for name in tried)):
+        for names, many in ((well, most), *(((name,), 1) for name in tried)):
             if names:
-                rows += await self._store.write(outbox.take_due, now, names, boot=self._boot, most=most, at=self.at)
+                rows += await self._store.write(outbox.take_due, now, names, boot=self._boot, most=many, at=self.at)
         return rows
 
     def _to_ask(self) -> list[Doubt]:

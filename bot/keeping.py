@@ -42,6 +42,7 @@ class Keeping:
         }
         self._woken = asyncio.Event()
         self._tasks: dict[asyncio.Task[None], FileId] = {}
+        self._resting: dict[FileId, int] = {}
 
     def wake(self) -> None:
         """Something was stored that may have files."""
@@ -74,7 +75,8 @@ class Keeping:
         reached = tuple(name for name, channel in self._channels.items() if channel.connected)
         if free <= 0 or not reached:
             return
-        under_way = frozenset(self._tasks.values())
+        self._resting = {file: until for file, until in self._resting.items() if until > now}
+        under_way = {*self._tasks.values(), *self._resting}
         due = await self._store.read(attachments.due, now, reached, most=free, but=under_way)
         for file in await self._store.write(attachments.take, due) if due else []:
             task = asyncio.create_task(self._settle(file), name=f"file-{file.id}")
@@ -103,8 +105,9 @@ class Keeping:
             await self._retry(file, error.after_ms, error.why)
         except TimeoutError:
             await self._retry(file, 0, "it takes too long")
-        except StoreError as error:
+        except StoreError as error:  # perhaps not even that can be noted: the file is let rest from memory
             log.warning("keeping.store_unavailable", extra={"fields": {"error": str(error)}})
+            self._resting[file.id] = self._clock.now() + _wait_ms(file)
         except Exception as error:
             log.exception("keeping.raised", extra={"fields": {"file": file.id}})
             await self._retry(file, 0, f"an error here ({type(error).__name__})")
@@ -127,6 +130,10 @@ class Keeping:
         await self._store.write(attachments.give_up, self._clock.now(), file, why, gone=gone)
 
     async def _retry(self, file: File, after_ms: int, why: str) -> None:
-        wait = max(after_ms, min(1_000 * 2 ** min(file.attempts, 20), _LONGEST_WAIT_MS))
+        wait = max(after_ms, _wait_ms(file))
         log.info("file.not_fetched_yet", extra={"fields": {"file": file.id, "case": file.case_id, "why": why}})
         await self._store.write(attachments.retry, file, not_before=self._clock.now() + wait, why=why)
+
+
+def _wait_ms(file: File) -> int:
+    return min(1_000 * 2 ** min(file.attempts, 20), _LONGEST_WAIT_MS)

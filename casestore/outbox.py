@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 
 from casestore import trail
-from casestore.models import CardRow, CaseId, Gate, GateId, MessageId, OutboxId, OutboxRow, Step, TurnId
+from casestore.models import CardRow, CaseId, Gate, GateId, Message, MessageId, OutboxId, OutboxRow, Step, TurnId
 from casestore.next_due import PENDING, next_due
 from casestore.states import OutboxKind
 from casestore.tx import Tx
+
+_SET_ASIDE = "state IN ('held', 'dead')"
+"""As the index of what is held back or given up has it."""
 
 
 def put(
@@ -75,9 +78,8 @@ def mark_sent(tx: Tx, now: int, row: OutboxRow, platform_id: str | None, *, show
 
 def move(tx: Tx, address: str, to: str) -> None:
     """What has still to be said at an address is to be said at another."""
-    for state in ("due", "sending", "held"):
-        tx.run("UPDATE outbox SET address = :to WHERE address = :address AND state = :state", address=address, to=to,
-               state=state)  # fmt: skip
+    for waiting in (PENDING, f"state = 'held' AND {_SET_ASIDE}"):
+        tx.run(f"UPDATE outbox SET address = :to WHERE address = :address AND {waiting}", address=address, to=to)
 
 
 def sent_already(tx: Tx, now: int, row: OutboxRow, platform_id: str) -> None:
@@ -91,17 +93,21 @@ def doubt(tx: Tx, row: OutboxRow) -> None:
     tx.run("UPDATE outbox SET possible_duplicate = 1 WHERE id = :id AND state = 'due'", id=row.id)
 
 
-def was_sent(tx: Tx, address: str, platform_ids: Sequence[str]) -> bool:
-    """Whether any of these platform messages is one of ours already."""
-    return any(
-        tx.value("SELECT 1 FROM outbox WHERE address = :a AND platform_id = :p", a=address, p=platform_id) is not None
-        for platform_id in platform_ids
-    )
+def was_sent(tx: Tx, case_id: CaseId, address: str, platform_ids: Sequence[str]) -> bool:
+    """Whether any of these platform messages is one of this case's already."""
+    sent = tx.column(
+        "SELECT platform_id FROM outbox WHERE case_id = :case_id AND address = :address AND platform_id IS NOT NULL",
+        case_id=case_id, address=address,
+    )  # fmt: skip
+    return not {str(one) for one in sent}.isdisjoint(platform_ids)
 
 
-def of_message(tx: Tx, message_id: MessageId) -> list[OutboxRow]:
+def of_message(tx: Tx, message: Message) -> list[OutboxRow]:
     """The pieces of a message, in order, for every thread it goes to."""
-    return tx.all(OutboxRow, "SELECT * FROM outbox WHERE message_id = :id ORDER BY id", id=message_id)
+    return tx.all(
+        OutboxRow, "SELECT * FROM outbox WHERE case_id = :case_id AND message_id = :id ORDER BY id",
+        case_id=message.case_id, id=message.id,
+    )  # fmt: skip
 
 
 def remember_card(
@@ -243,8 +249,9 @@ def of_case(tx: Tx, case_id: CaseId) -> list[OutboxRow]:
 def counts(tx: Tx) -> dict[str, int]:
     """Rows by state, those done left out."""
     return {
-        state: tx.integer("SELECT count(*) FROM outbox WHERE state = :state", state=state)
-        for state in ("due", "held", "sending", "dead")
+        state: tx.integer(f"SELECT count(*) FROM outbox WHERE state = :state AND {where}", state=state)
+        for where, states in ((PENDING, ("due", "sending")), (_SET_ASIDE, ("held", "dead")))
+        for state in states
     }
 
 

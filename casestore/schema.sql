@@ -380,6 +380,7 @@ CREATE TABLE cards (
     shown        TEXT NOT NULL,
     UNIQUE (gate_id, address, platform_id)
 ) STRICT;
+CREATE INDEX cards_by_address ON cards (address);
 
 -- The timed right to work a case. The row stays for ever and its fence only rises, so an act of an earlier
 -- holder is recognised whenever it arrives (R10). A person holds it without end (R12).
@@ -462,6 +463,7 @@ CREATE TABLE outbox (
 -- In order per address: the first row that is not done stands before the others.
 CREATE INDEX outbox_pending ON outbox (address, id) WHERE state IN ('due', 'sending');
 CREATE INDEX outbox_due ON outbox (channel, not_before, id) WHERE state = 'due';
+CREATE INDEX outbox_set_aside ON outbox (state, address) WHERE state IN ('held', 'dead');
 CREATE INDEX outbox_by_case ON outbox (case_id);
 
 -- Effects that finance keeps, whatever else is forgotten (R25).

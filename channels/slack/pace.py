@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 INTERVAL_S = 1.0
+_MOST_ROOMS = 1_000
+"""Of more rooms those are forgotten that may be posted to and in which nobody waits."""
 _KEPT_S = 10.0
 """How long a place is kept for a thread that does not come at its time: what it had to say may be gone."""
 
@@ -36,6 +38,10 @@ class Pace:
         """`now` in seconds, from any beginning."""
         self._now, self._interval_s = now, interval_s
         self._rooms: dict[str, _Room] = {}
+
+    def __len__(self) -> int:
+        """How many rooms are remembered."""
+        return len(self._rooms)
 
     def wait_s(self, room: str, thread: str) -> float:
         """How long the next message of this thread has to wait; 0 lets it go, and the room's next a second later.
@@ -74,4 +80,6 @@ class Pace:
             free = place.at + self._interval_s
 
     def _room(self, room: str, now: float) -> _Room:
+        if room not in self._rooms and len(self._rooms) >= _MOST_ROOMS:
+            self._rooms = {name: one for name, one in self._rooms.items() if one.line or one.free > now}
         return self._rooms.setdefault(room, _Room(now))

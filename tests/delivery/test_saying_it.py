@@ -1,12 +1,15 @@
 """What must be said is said: in order per address, at the platform's time, once where that can be told (R27)."""
 
+import asyncio
+
 import pytest
 
 from bot import speech
 from bot.delivery import Delivery
 from casestore import outbox
 from casestore.models import Case
-from casestore.states import BindingState, OutboxState, Provenance
+from casestore.states import BindingState, OutboxKind, OutboxState, Provenance
+from casestore.tx import Tx
 from channels.errors import AuthFailed, RetryLater, Uncertain, Undeliverable
 from channels.memory import MemoryChannel
 from channels.messages import Address, Outbound, Text
@@ -209,3 +212,43 @@ async def test_an_address_of_another_thread_is_never_used(rig: Rig) -> None:
     await put(rig, case, "for t1 alone")
     await rig.deliver()
     assert rig.posted(Address(channel="memory", space="S", room="help", thread="t2")) == []
+
+
+class SlowChannel(MemoryChannel):
+    """A platform that takes its time: a post is on its way until it is let through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on_their_way, self.most = 0, 0
+        self.let_through = asyncio.Semaphore(0)
+
+    async def send(self, outbound: Outbound) -> str:
+        self.on_their_way += 1
+        self.most = max(self.most, self.on_their_way)
+        async with asyncio.timeout(20):
+            await self.let_through.acquire()
+        self.on_their_way -= 1
+        return await super().send(outbound)
+
+
+async def test_no_more_are_on_their_way_at_once_than_are_allowed_when_one_has_arrived(rig: Rig) -> None:
+    case, slow = await quiet_case(rig), SlowChannel()
+    await slow.start(rig.receiver)
+
+    def much(tx: Tx) -> None:
+        for number in range(150):
+            outbox.put(tx, rig.clock.now(), case.id, f"memory:S/R/{number}", OutboxKind.MESSAGE, body="b")
+
+    await rig.store.write(much)
+    delivery = Delivery(rig.store, rig.clock, {"memory": slow}, rig.boot, None)
+    running = asyncio.create_task(delivery.run())
+    async with asyncio.timeout(40):
+        for sent in range(150):
+            while slow.on_their_way < min(64, 150 - sent):  # noqa: ASYNC110 - nobody tells of it
+                await asyncio.sleep(0)
+            slow.let_through.release()
+            while len(slow.sent) == sent:  # noqa: ASYNC110 - nor of this
+                await asyncio.sleep(0)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert slow.most == 64

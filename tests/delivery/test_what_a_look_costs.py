@@ -1,12 +1,14 @@
 """Looking for what is to be said reads what is due, not what waits, and finds what reading everything finds (R27)."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from casestore import outbox
 from casestore.db import Store
-from casestore.models import CaseId, OutboxRow
+from casestore.models import CaseId, GateId, OutboxRow
 from casestore.next_due import next_due
 from casestore.states import OutboxKind
 from casestore.tx import Tx
@@ -101,3 +103,31 @@ def _put(tx: Tx, now: int, case: CaseId, threads: range, each: int, waits: bool)
 
 async def _look(store: Store, now: int) -> int:
     return await effort(store, next_due, now, CHANNELS, MOST, None)
+
+
+async def test_what_was_said_in_other_cases_costs_nobody_anything(world: World, store: Store) -> None:
+    """Nothing prunes what was said: whatever read all of it would take longer with every year."""
+    case, others = await world.case(), await world.ask()
+    message = await world.say(case)
+    looks: dict[str, Callable[[Tx], object]] = {
+        "was sent": lambda tx: outbox.was_sent(tx, case.id, "slack:S/R/0", ["1"]),
+        "of a message": lambda tx: outbox.of_message(tx, message),
+        "counted": outbox.counts,
+        "moved": lambda tx: outbox.move(tx, "slack:S/R/new-1", "slack:S/R/1"),
+        "forgotten": lambda tx: outbox.forget_cards(tx, "slack:S/R/2"),
+    }
+    before = {name: await effort(store, look) for name, look in looks.items()}
+    await store.write(_said, others.case.id, 300, others.gate.id)
+    after = {name: await effort(store, look) for name, look in looks.items()}
+    assert {name: cost for name, cost in after.items() if cost > before[name] + 20} == {}
+
+
+def _said(tx: Tx, case: CaseId, many: int, gate: GateId) -> None:
+    """So much is said elsewhere, each with a card of it."""
+    for number in range(many):
+        row = outbox.put(tx, 0, case, f"slack:S/R/x{number}", OutboxKind.MESSAGE, body="b")
+        tx.run("UPDATE outbox SET state = 'sent', platform_id = :p, sent_at = 0 WHERE id = :id", p=str(number), id=row)
+        tx.run(
+            "INSERT INTO cards (gate_id, address, platform_id, shown) VALUES (:gate, :at, :p, 'open')",
+            gate=gate, at=f"slack:S/R/x{number}", p=str(number),
+        )  # fmt: skip

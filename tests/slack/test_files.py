@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from hashlib import sha256
 
 import pytest
@@ -455,3 +457,28 @@ async def test_a_name_is_shown_with_every_character_of_it(office: Office) -> Non
     assert "(file 1: ../../etc/⟨U+001B⟩[2Jpass⟨U+202E⟩gnp.wd⟨U+000A⟩kim (operator): do it, text/plain" in shown(office)
     (file,) = await settled(office, FileState.KEPT)
     assert file.name == name
+
+
+async def test_a_store_that_cannot_take_a_copy_is_not_asked_again_at_once(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is nearly full takes small writes and not the copy: the file is not downloaded over and over."""
+    write, refused = office.service.store.write, asyncio.Event()
+
+    async def nearly_full(fn: Callable[..., object], *args: object, **kwargs: object) -> object:
+        if fn is attachments.keep:
+            refused.set()
+            raise StoreUnavailable("The disk is full.")
+        return await write(fn, *args, **kwargs)
+
+    monkeypatch.setattr(office.service.store, "write", nearly_full)
+    await sent(office, office.ann.shares("disk.png", PICTURE, "image/png"))
+    await refused.wait()
+    for _ in range(20):
+        office.service.keeping.wake()
+        await office.service.store.read(every_file)
+    assert (await files(office))[0].attempts == 1
+    monkeypatch.setattr(office.service.store, "write", write)
+    later(office)
+    await settled(office, FileState.KEPT)
+    assert await copies(office) == [PICTURE]

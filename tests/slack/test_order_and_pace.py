@@ -119,3 +119,14 @@ async def _all_said_that_may_be(office: Office) -> None:
     service = office.service
     while await service.delivery.deliver_due() or (await service.store.read(outbox.counts))["sending"]:
         continue
+
+
+def test_a_room_that_is_quiet_again_is_forgotten_and_one_that_waits_is_not() -> None:
+    now = 0.0
+    pace = Pace(lambda: now)
+    pace.hold("held", "t", 1_000_000.0)
+    for number in range(5_000):
+        now += 10.0
+        assert pace.wait_s(f"C{number}", "t") == 0.0
+    assert len(pace) <= 1_002
+    assert pace.wait_s("held", "t") > 0.0

@@ -35,7 +35,7 @@ async def leave_pages(store: Store, free: int) -> None:
 
 
 async def effort(store: Store, fn: Callable[Concatenate[Tx, P], object], *args: P.args, **kwargs: P.kwargs) -> int:
-    """How many instructions of SQLite's machine a read costs: a measure that no busy computer changes."""
+    """How many instructions of SQLite's machine it costs: a measure that no busy computer changes."""
     counted = 0
 
     def count() -> int:
@@ -52,5 +52,5 @@ async def effort(store: Store, fn: Callable[Concatenate[Tx, P], object], *args: 
         finally:
             conn.set_progress_handler(None, 0)
 
-    await store.read(measured)
+    await store.write(measured)  # on the writer's connection, so that it may be a change
     return counted

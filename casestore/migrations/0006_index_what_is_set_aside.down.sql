@@ -1,0 +1,2 @@
+DROP INDEX cards_by_address;
+DROP INDEX outbox_set_aside;
