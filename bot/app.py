@@ -15,10 +15,10 @@ from pydantic_ai.models import Model
 from bot import first_start, ids
 from bot.clock import Clock, SystemClock
 from bot.conduct import Conductor
+from bot.copying import Copying
 from bot.delivery import Delivery
 from bot.desk import Desk, Prompt
 from bot.engine import Engine
-from bot.keeping import Keeping
 from bot.listening import Listening
 from bot.playbook import PlaybookModel, load_playbooks
 from bot.receiver import Receiver
@@ -64,7 +64,7 @@ class Service:
     status: StatusLine
     engine: Engine
     delivery: Delivery
-    keeping: Keeping
+    copying: Copying
     schedule: Schedule
     receiver: Receiver
     standby: Standby
@@ -177,11 +177,11 @@ def _assemble(
         store, clock, channels, boot, zone, stale_after_ms=settings.delivery.stale_after,
         rooms=settings.approval_rooms(),
     )  # fmt: skip
-    keeping = Keeping(store, clock, channels, settings.files.limit)
+    copying = Copying(store, clock, channels, settings.files.limit)
 
     def stored(case_id: CaseId) -> None:
         engine.wake(case_id)
-        keeping.wake()
+        copying.wake()
 
     return Service(
         settings=settings,
@@ -192,7 +192,7 @@ def _assemble(
         status=status,
         engine=engine,
         delivery=delivery,
-        keeping=keeping,
+        copying=copying,
         schedule=Schedule(store, clock, settings, engine, delivery, zone),
         receiver=Receiver(store, clock, settings, delivery, zone, stored, standby),
         standby=standby,
@@ -205,7 +205,7 @@ def _assemble(
 
 @asynccontextmanager
 async def _at_work(service: Service) -> AsyncGenerator[None]:
-    """Delivery, engine, schedule, channels and keeping, started in this order and stopped in the other.
+    """Delivery, engine, schedule, channels and copying, started in this order and stopped in the other.
 
     Whatever one of them does when it is started or stopped, what was started before it is stopped.
     """
@@ -224,7 +224,7 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
             service.receiver.catches_up[channel.name] = listening.resumed
             _go_on(stack, f"listening {channel.name}", listening.run())
             await listening.tried()
-        _go_on(stack, "keeping", service.keeping.run())
+        _go_on(stack, "copying", service.copying.run())
         yield
 
 

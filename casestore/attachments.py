@@ -15,7 +15,7 @@ from casestore.scope import IN_SCOPE, Scope, parameters
 from casestore.states import FileState
 from casestore.tx import Tx
 
-_BY = "keeping"
+_BY = "copying"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import pytest
 
-from bot.keeping import MOST_ATTEMPTS
+from bot.copying import MOST_ATTEMPTS
 from bot.settings import Files
 from casestore import attachments
 from casestore.errors import StoreUnavailable
@@ -63,7 +63,7 @@ async def attempted(office: Office, times: int) -> None:
 
 def later(office: Office, ms: int = HOUR) -> None:
     office.clock.pass_by(ms)
-    office.service.keeping.wake()
+    office.service.copying.wake()
 
 
 async def sent(office: Office, *shared: Shared, text: str = "look") -> Said:
@@ -292,7 +292,7 @@ async def test_while_slack_is_out_of_reach_no_attempt_is_lost(office: Office) ->
     await office.open()
 
     async def kept() -> bool:
-        office.service.keeping.wake()
+        office.service.copying.wake()
         return (await files(office))[0].state is FileState.KEPT
 
     await office.until_so(kept)
@@ -475,7 +475,7 @@ async def test_a_store_that_cannot_take_a_copy_is_not_asked_again_at_once(
     await sent(office, office.ann.shares("disk.png", PICTURE, "image/png"))
     await refused.wait()
     for _ in range(20):
-        office.service.keeping.wake()
+        office.service.copying.wake()
         await office.service.store.read(every_file)
     assert (await files(office))[0].attempts == 1
     monkeypatch.setattr(office.service.store, "write", write)

@@ -1,4 +1,4 @@
-"""Keeping: copies of what people attach are fetched and stored, beside everything else and in nobody's way.
+"""Copying: what people attach is fetched and stored, beside everything else and in nobody's way.
 
 What is wanted stands in the store, so a copy that was cut off is fetched by the next process.
 """
@@ -18,7 +18,7 @@ from channels.attached import HasFiles
 from channels.errors import AuthFailed, FileGone, FileRefused, FileTooLarge, RetryLater
 from channels.port import Channel
 
-log = logging.getLogger("casebound.keeping")
+log = logging.getLogger("casebound.copying")
 
 _IDLE_S = 5.0
 _AT_ONCE = 4
@@ -31,7 +31,7 @@ _LONGEST_WAIT_MS = 60 * 60_000
 _AUTH_WAIT_MS = 60_000
 
 
-class Keeping:
+class Copying:
     """Fetches copies on the channels of this process whose files can be asked for."""
 
     def __init__(self, store: Store, clock: Clock, channels: Mapping[str, Channel], limit: int) -> None:
@@ -58,9 +58,9 @@ class Keeping:
                 try:
                     await self._start_due()
                 except StoreError as error:
-                    log.warning("keeping.store_unavailable", extra={"fields": {"error": str(error)}})
+                    log.warning("copying.store_unavailable", extra={"fields": {"error": str(error)}})
                 except Exception:  # whatever it is, the next look may succeed
-                    log.exception("keeping.failed")
+                    log.exception("copying.failed")
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_IDLE_S):
                         await self._woken.wait()
@@ -87,7 +87,7 @@ class Keeping:
         del self._tasks[task]
         self._woken.set()  # the next may begin
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("keeping.raised", exc_info=error, extra={"fields": {"file": task.get_name()}})
+            log.error("copying.raised", exc_info=error, extra={"fields": {"file": task.get_name()}})
 
     async def _settle(self, file: File) -> None:
         """One attempt to its end. Where that cannot be stored the file stays wanted, and is one attempt older."""
@@ -106,10 +106,10 @@ class Keeping:
         except TimeoutError:
             await self._retry(file, 0, "it takes too long")
         except StoreError as error:  # perhaps not even that can be noted: the file is let rest from memory
-            log.warning("keeping.store_unavailable", extra={"fields": {"error": str(error)}})
+            log.warning("copying.store_unavailable", extra={"fields": {"error": str(error)}})
             self._resting[file.id] = self._clock.now() + _wait_ms(file)
         except Exception as error:
-            log.exception("keeping.raised", extra={"fields": {"file": file.id}})
+            log.exception("copying.raised", extra={"fields": {"file": file.id}})
             await self._retry(file, 0, f"an error here ({type(error).__name__})")
 
     async def _attempt(self, file: File) -> None:
