@@ -257,7 +257,9 @@ class Delivery:
     async def _retry(self, row: OutboxRow, after_ms: int | None, why: str) -> None:
         """It was certainly not said: again at the platform's time, or at ours where it names none."""
         wait = _backoff(row.attempts) if after_ms is None else after_ms
-        await self._record(row, outbox.retry, row, not_before=self._clock.now() + wait, error=why)
+        told_when = after_ms is not None
+        not_before = self._clock.now() + wait
+        await self._record(row, outbox.retry, row, not_before=not_before, error=why, told_when=told_when)
 
     async def _lose(self, row: OutboxRow, error: ThreadGone) -> None:
         await self._record(row, losing.lose_thread, self._clock.now(), row.address, error.reason, self._rooms)

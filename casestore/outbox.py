@@ -156,18 +156,21 @@ def look_of(tx: Tx, gate_id: GateId) -> str:
     )
 
 
-def retry(tx: Tx, row: OutboxRow, *, not_before: int, error: str, possible_duplicate: bool = False) -> None:
+def retry(
+    tx: Tx, row: OutboxRow, *, not_before: int, error: str, possible_duplicate: bool = False, told_when: bool = False
+) -> None:  # fmt: skip
     """It was not said (or nobody can tell): it is due again, at the platform's own time.
 
-    What the assistant says is held instead while a person has the case (R12).
+    `told_when`: the platform has named that time, and nothing has failed: it counts as no attempt. What the assistant
+    says is held instead while a person has the case (R12).
     """
     tx.run(
-        """UPDATE outbox SET not_before = :not_before, error = :error,
+        """UPDATE outbox SET not_before = :not_before, error = :error, attempts = attempts - :told_when,
                state = CASE WHEN turn_id IS NOT NULL AND EXISTS (SELECT 1 FROM leases l
                    WHERE l.case_id = outbox.case_id AND l.kind = 'human') THEN 'held' ELSE 'due' END,
                possible_duplicate = CASE WHEN :dup = 1 THEN 1 ELSE possible_duplicate END
            WHERE id = :id AND state = 'sending'""",
-        id=row.id, not_before=not_before, error=error, dup=int(possible_duplicate),
+        id=row.id, not_before=not_before, error=error, dup=int(possible_duplicate), told_when=int(told_when),
     )  # fmt: skip
 
 

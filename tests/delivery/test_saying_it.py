@@ -214,6 +214,20 @@ async def test_an_address_of_another_thread_is_never_used(rig: Rig) -> None:
     assert rig.posted(Address(channel="memory", space="S", room="help", thread="t2")) == []
 
 
+async def test_waiting_for_the_platforms_time_makes_no_later_failure_wait_longer(rig: Rig) -> None:
+    """Slack takes a message a second in each room: what has waited its turn a hundred times has failed not once."""
+    case = await quiet_case(rig)
+    await put(rig, case, "one")
+    for _ in range(12):
+        rig.channel.fail(RetryLater(SECOND))
+        await rig.deliver()
+        rig.clock.pass_by(SECOND)
+    rig.channel.fail(RetryLater(0))
+    await rig.deliver()
+    (row,) = [row for row in await rig.store.read(outbox.of_case, case.id) if row.state is OutboxState.DUE]
+    assert row.not_before - rig.clock.now() == 2 * SECOND
+
+
 class SlowChannel(MemoryChannel):
     """A platform that takes its time: a post is on its way until it is let through."""
 
