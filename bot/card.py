@@ -50,6 +50,7 @@ def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None, *, whole: bool = 
         earlier=_earlier(tx, now, gate, zone),
         decides=gating.who_decides(tx, gate) if is_open else "",
         if_nobody=_if_nobody(now, gate, case, zone) if is_open else "",
+        expires_at=gate.expires_at if is_open else None,
         outcome=() if is_open else _outcome(tx, now, gate, zone),
     )
 
@@ -155,15 +156,15 @@ def _outcome(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> tuple[str, ..
 
 
 def _ran_line(step: Step, now: int, zone: tzinfo | None) -> str:
-    started = at_text(step.started_at or 0, zone, now)
+    started = at_text(step.started_at or 0, zone, now, seconds=True)
     match step.state:
         case StepState.STARTED:
             return f"Running since {started}"
         case StepState.UNKNOWN:
             return "Outcome unknown; asked in the next card"
         case _:
-            seconds = ((step.finished_at or 0) - (step.started_at or 0)) / 1000
-            return f"Ran {started}, {seconds:.1f} s: {_short(_gist(step), 200)}"
+            took = span_text((step.finished_at or 0) - (step.started_at or 0))
+            return f"Ran {started}, {took}: {_short(_gist(step), 200)}"
 
 
 def _short(text: str, most: int) -> str:

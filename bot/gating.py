@@ -7,7 +7,7 @@ from datetime import tzinfo
 from bot import statement
 from bot.settings import Settings
 from bot.tools.declare import BadArguments, Tool
-from bot.when import at_text
+from bot.when import at_text, span_text
 from casestore import deciding, gates
 from casestore.canonical import decode, encode
 from casestore.deciding import Because, Decided, Decision, NotDecided
@@ -93,7 +93,8 @@ def who_decides(tx: Tx, gate: Gate) -> str:
 
 def ended_text(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> str:
     """How a gate ended, by whom, via what and when; empty while it is open."""
-    when = at_text(gate.decided_at or 0, zone, now)
+    waited = span_text((gate.decided_at or 0) - gate.asked_at)
+    when = f"{at_text(gate.decided_at or 0, zone, now)} (after {waited})"
     who = statement.name_of_decider(tx, gate)
     reason = f' "{statement.shown(gate.reason)}"' if gate.reason else ""
     match gate.state:

@@ -16,8 +16,8 @@ def iso(ms: int) -> str:
     return (EPOCH + timedelta(milliseconds=ms)).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
-def at_text(ms: int, zone: tzinfo | None, now: int) -> str:
-    """A time for people, in their zone (None: the machine's): `Tue 14:05 CET`.
+def at_text(ms: int, zone: tzinfo | None, now: int, *, seconds: bool = False) -> str:
+    """A time for people, in their zone (None: the machine's): `Tue 14:05 CET`; with its seconds: `Tue 14:05:07 CET`.
 
     More than six days from `now` a weekday would be ambiguous, so the date is added, and the year when it is
     another one: `Tue 8 Dec 14:05 CET`, `Tue 12 Jan 2027 14:05 CET`.
@@ -29,7 +29,7 @@ def at_text(ms: int, zone: tzinfo | None, now: int) -> str:
         words += [str(at.day), MONTHS[at.month - 1]]
         if at.year != today.year:
             words.append(str(at.year))
-    return " ".join([*words, f"{at:%H:%M}", _zone_text(at)])
+    return " ".join([*words, f"{at:%H:%M:%S}" if seconds else f"{at:%H:%M}", _zone_text(at)])
 
 
 def span_text(ms: int) -> str:

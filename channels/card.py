@@ -53,6 +53,7 @@ class Card(BaseModel, frozen=True, extra="forbid"):
     looked_at    the calls that ran in this turn, newest last, each with its result
     waiting      what waits behind this call; earlier: an earlier effect of the same intent
     decides      who may; if_nobody: when it expires, and what happens then
+    expires_at   the same time in ms UTC, for surfaces that show a time by the clock of who reads it
     outcome      lines that take the place of the buttons: who decided what, and what came of it
     """
 
@@ -76,6 +77,7 @@ class Card(BaseModel, frozen=True, extra="forbid"):
     earlier: Shown | None = None
     decides: Shown
     if_nobody: Shown
+    expires_at: Annotated[int | None, Field(ge=0, exclude=True)] = None
     outcome: tuple[Shown, ...] = ()
 
     @model_validator(mode="after")

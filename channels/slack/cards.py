@@ -73,16 +73,27 @@ def _facts(card: Card) -> Iterator[Block]:
         yield section(bold("Because"), plain("  (the assistant's words)"))
         yield {"type": "rich_text_quote", "elements": [plain("\n".join(words[:3]) + " …" * (len(words) > 3))]}
     for number, call in enumerate(card.looked_at):
-        yield _fact("Looked at" if number == 0 else "", call, _CALL)
+        yield _fact("Looked at" if number == 0 else "", call, most=_CALL)
     for name, value in (
         ("Waiting", card.waiting), ("Earlier", card.earlier), ("Decides", card.decides), ("If nobody", card.if_nobody)
     ):  # fmt: skip
         if value:
-            yield _fact(name, value)
+            yield _fact(
+                name, value, *([_for_reader(card.expires_at)] if name == "If nobody" and card.expires_at else [])
+            )
 
 
-def _fact(name: str, value: str, most: int = _FIELD) -> Block:
-    return section(*([bold(f"{name}  ")] if name else []), plain(cut(value, most)))
+def _fact(name: str, value: str, *more: Block, most: int = _FIELD) -> Block:
+    return section(*([bold(f"{name}  ")] if name else []), plain(cut(value, most)), *more)
+
+
+def _for_reader(at: int) -> Block:
+    """A time as the clock of who reads the card shows it.
+
+    https://docs.slack.dev/reference/block-kit/blocks/rich-text-block#date-element-type
+    """
+    shown = "   Where you are: {date_short_pretty}, {time}"
+    return {"type": "date", "timestamp": at // 1_000, "format": shown, "fallback": " "}
 
 
 def _fitting(arguments: Sequence[Argument]) -> tuple[list[Argument], int]:

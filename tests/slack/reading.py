@@ -34,9 +34,16 @@ def _lines(block: Json) -> Iterator[str]:
             yield from (str(element["text"]) for element in block["elements"])
         case "rich_text":
             for section in block["elements"]:
-                yield "".join(_literal(str(element["text"])) for element in section["elements"])
+                yield "".join(_literal(_shown(element)) for element in section["elements"])
         case _:
             return
+
+
+def _shown(element: Json) -> str:
+    """A date is shown in the reader's own way; here as its seconds."""
+    if element["type"] == "date":
+        return str(element["format"]).replace("{date_short_pretty}, {time}", f"<{element['timestamp']}>")
+    return str(element["text"])
 
 
 def _literal(text: str) -> str:

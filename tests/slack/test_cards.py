@@ -1,6 +1,7 @@
 """Every card comes to show the same, whoever decided, wherever, and whatever became of the message meanwhile (R28)."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -105,6 +106,29 @@ async def test_a_press_on_a_card_that_somebody_deleted_decides_all_the_same(
     await office.kim.presses(card, "gate_approve", stale=True)
     await office.shows(thread, "It is back.")
     assert office.effects.made == ["restart shop"]
+
+
+async def test_a_card_says_when_it_ends_by_the_readers_clock_and_afterwards_how_long_it_took(
+    office: Office, asked: tuple[Message, Message]
+) -> None:
+    thread, card = asked
+    gate = await office.gate()
+    line = next(line for line in read(card).split("\n") if line.startswith("If nobody"))
+    assert line.endswith(f"denied; the requester is told   Where you are: &lt;{gate.expires_at // 1_000}>")
+    office.clock.ms += 25 * 60_000
+    await office.kim.presses(card, "gate_approve")
+    await office.shows(thread, "It is back.")
+    await office.until(lambda: "Ran " in read(card), "what came of it")
+    *_, approved, ran = read(card).split("\n")
+    assert re.fullmatch(r"Approved by kim via slack, \w{3} \d\d:\d\d UTC \(after 25 min\)", approved)
+    assert re.fullmatch(r"Ran \w{3} \d\d:\d\d:\d\d UTC, 0 ms: restart shop: done", ran)
+
+
+async def test_of_the_assistants_words_three_lines_are_shown_and_that_there_are_more(office: Office) -> None:
+    office.answers(calls(("svc.restart", {"service": "shop"}), text="It hangs.\n\nI looked.\nTwice.\nAnd more."))
+    card = await office.card(await office.asks())
+    assert "It hangs.\nI looked.\nTwice. …\n" in read(card)
+    assert "And more" not in read(card)
 
 
 async def test_revising_needs_words_and_the_assistant_gets_them(office: Office) -> None:
