@@ -39,6 +39,9 @@ class Bot(discord.Client):
         """What others have said."""
         return [message.content for message in self.heard]
 
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Identify anew at once: the library waits five seconds, for the sake of the real Discord."""
+
     async def on_message(self, message: discord.Message) -> None:
         """Keep it, unless it is its own or a note of Discord's."""
         if message.author.id != self.application_id and not message.is_system():
@@ -77,6 +80,13 @@ def gate_view(id: int) -> discord.ui.View:
     view = discord.ui.View(timeout=None)
     view.add_item(Gate(id, "yes"))
     view.add_item(Gate(id, "no"))
+    return view
+
+
+def plain_view() -> discord.ui.View:
+    """One button, Approve, that nobody answers by itself."""
+    view = discord.ui.View(timeout=None)
+    view.add_item(discord.ui.Button(label="Approve", custom_id="plain"))
     return view
 
 

@@ -13,7 +13,7 @@ _url = nullable(string(2048))
 _media = shape({"url": _url}, {"proxy_url": _url, "height": anything, "width": anything})
 _embed = shape({}, {
     "type": anything, "title": nullable(trimmed(256)), "description": nullable(trimmed(4096)), "url": _url,
-    "timestamp": nullable(string(64)), "color": nullable(number(0, 0xFFFFFF)),
+    "flags": number(0, 1 << 31), "timestamp": nullable(string(64)), "color": nullable(number(0, 0xFFFFFF)),
     "footer": nullable(shape({"text": trimmed(2048)}, {"icon_url": _url})),
     "author": nullable(shape({"name": trimmed(256)}, {"url": _url, "icon_url": _url})),
     "image": nullable(_media), "thumbnail": nullable(_media),

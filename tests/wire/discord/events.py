@@ -145,9 +145,17 @@ def guild_gone(world: World, guild: Guild, *, outage: bool) -> None:
     _tell(world, "GUILD_DELETE", lambda _: data, Intent.GUILDS)
 
 
-def guild_there(world: World, guild: Guild) -> None:
-    """GUILD_CREATE: the bot has come into it, or it is there again after an outage."""
-    _tell(world, "GUILD_CREATE", lambda _: showing.guild_create(world, guild), Intent.GUILDS)
+def guild_there(world: World, guild: Guild, *, joined: bool) -> None:
+    """GUILD_CREATE: "When a guild becomes available again", or "When the current user joins a new Guild".
+
+    Clients tell the two by `unavailable`, which stands, as false, only in the first.
+    """
+    hidden = {"unavailable"} if joined else set[str]()
+    _tell(
+        world, "GUILD_CREATE",
+        lambda _: {name: value for name, value in showing.guild_create(world, guild).items() if name not in hidden},
+        Intent.GUILDS,
+    )  # fmt: skip
 
 
 def interaction(world: World, data: Json) -> None:

@@ -5,6 +5,7 @@ https://docs.discord.com/developers/interactions/receiving-and-responding
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from uuid import uuid4
 
 from tests.wire.discord import showing
 from tests.wire.discord.messages import Message
@@ -77,17 +78,22 @@ class Interactions:
     def __init__(self, world: World) -> None:
         self._world = world
         self.all: list[Interaction] = []
+        # A token is a secret, and another one on every server: clients keep things by it beyond one connection.
+        self._salt = uuid4().hex
 
     def new(
         self, asked: Asked, person: Person, place: Place, data: Json, *, message: Message | None = None,
         opened_by: Interaction | None = None,
+        shown: list[Json] | None = None,
     ) -> Interaction:  # fmt: skip
-        """Somebody has done something."""
+        """Somebody has done something. `shown`: the components that the message had when they did."""
         id = self._world.clock.snowflake()
         made = Interaction(
-            id, f"aW50ZXJhY3Rpb246{id}", asked, person, place, self._world.clock.now(), data, message, opened_by
+            id, f"{self._salt}{id}", asked, person, place, self._world.clock.now(), data, message, opened_by
         )  # fmt: skip
         made.payload = self._payload(made)
+        if shown is not None:
+            made.payload["message"]["components"] = shown
         self.all.append(made)
         return made
 

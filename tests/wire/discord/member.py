@@ -115,13 +115,15 @@ class Member:
     def presses(self, said: Message, button: str, *, stale: bool = False) -> Interaction:
         """Press the button with these words on it, or with this custom_id.
 
-        `stale`: as the message stood before its last change, on a screen that still shows it.
+        `stale`: as the message stood before its last change; the press and the change have crossed, and the bot is
+        told of the message as it was. A button that is gone when the press arrives is refused to the person by
+        Discord itself, and the bot hears nothing.
         """
         assert said in self._world.sees(self.person, said.place) or stale, "They do not see this message."
         shown = said.versions[-1] if stale and said.versions else said.components
         found = _button(shown, button)
         data: Json = {"custom_id": found["custom_id"], "component_type": BUTTON, "id": found.get("id", 2)}
-        return self._tell(self._acts.new(Asked.COMPONENT, self.person, said.place, data, message=said))
+        return self._tell(self._acts.new(Asked.COMPONENT, self.person, said.place, data, message=said, shown=shown))
 
     @property
     def modal(self) -> Modal | None:

@@ -68,7 +68,7 @@ class Moderation:
     def invite_bot(self, guild: Guild) -> None:
         """The bot comes into a guild: GUILD_CREATE."""
         guild.add(self.world.bot)
-        events.guild_there(self.world, guild)
+        events.guild_there(self.world, guild, joined=True)
 
     def outage(self, guild: Guild) -> None:
         """Discord has lost a guild for a while: GUILD_DELETE with `unavailable`."""
@@ -78,4 +78,4 @@ class Moderation:
     def back(self, guild: Guild) -> None:
         """It is there again."""
         guild.away = False
-        events.guild_there(self.world, guild)
+        events.guild_there(self.world, guild, joined=False)
