@@ -52,6 +52,20 @@ def open_direct(world: World, call: Call) -> Answer:
     return 200, showing.channel(world, world.direct(person))
 
 
+def my_guilds(world: World, call: Call) -> Answer:
+    """…/resources/user#get-current-user-guilds: 200 at most, by id; `permissions` are those of the bot."""
+    limit = int(call.query.get("limit", "200"))
+    after, before = int(call.query.get("after", "0")), int(call.query.get("before", str(1 << 63)))
+    inside = [g for g in world.guilds.values() if world.bot.id in g.members and after < int(g.id) < before]
+    return 200, [
+        {
+            "id": g.id, "name": g.name, "icon": None, "banner": None, "owner": g.owner is world.bot, "features": [],
+            "permissions": str(int(g.base(world.bot))),
+        }
+        for g in inside[:limit]
+    ]  # fmt: skip
+
+
 def guild(world: World, call: Call) -> Answer:
     """https://docs.discord.com/developers/resources/guild#get-guild"""
     return 200, _guild(world, call).as_json()
@@ -156,6 +170,7 @@ ENDPOINTS = (
     Endpoint("get_channel", "GET", "/channels/{channel}", channel),
     Endpoint("get_current_user", "GET", "/users/@me", myself),
     Endpoint("create_dm", "POST", "/users/@me/channels", open_direct),
+    Endpoint("get_my_guilds", "GET", "/users/@me/guilds", my_guilds, ("before", "after", "limit", "with_counts")),
     Endpoint("get_user", "GET", "/users/{user}", user),
     Endpoint("get_guild", "GET", "/guilds/{guild}", guild, ("with_counts",)),
     Endpoint("get_guild_channels", "GET", "/guilds/{guild}/channels", rooms),

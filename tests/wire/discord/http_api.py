@@ -33,6 +33,8 @@ class HttpApi:
         self._world = world
         # One limit for all endpoints but those of interactions, which "are not bound to the bot's Global Rate Limit".
         self.everywhere: list[Fault] = []
+        # Discord is down: every call meets this.
+        self.down: Fault | None = None
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """One call."""
@@ -125,6 +127,8 @@ class HttpApi:
 
     def _trouble(self, call: Call, endpoint: Endpoint) -> tuple[Fault | None, dict[str, str]]:
         """What this call meets: what a test has asked for, or the end of a bucket."""
+        if self.down is not None:
+            return self.down, {}
         if self.everywhere and not endpoint.open:
             return self.everywhere.pop(0), {}
         headers, limited = self._world.limits.take(call.name, endpoint.resource(call.params))

@@ -65,6 +65,21 @@ class Member:
         """A file of theirs, for `says(…, files=[…])`."""
         return Attached(self._world.clock.snowflake(), name, content, mimetype)
 
+    def forwards(self, said: Message, where: Place) -> Message:
+        """Pass a message on: the new one has no text of its own. …/resources/message#message-reference-types"""
+        saying.may_say(self._world, where, self.person)
+        made = Message(where, self._world.clock.snowflake(), self.person, "", self._world.clock.iso())
+        made.forwarded, made.reference = said, {**saying.reference(said), "type": 1}
+        events.said(self._world, self._world.put(made))
+        return made
+
+    def unfurls(self, said: Message, link: str) -> None:
+        """Discord shows a preview of a link, a moment later: a MESSAGE_UPDATE with the same text and without a time of
+        editing. …/events/gateway-events#message-update
+        """
+        said.embeds = [{"type": "link", "url": link, "title": link}]
+        events.changed(self._world, said)
+
     def edits(self, said: Message, text: str) -> None:
         """Change what they said."""
         assert said.author is self.person, "Only its author edits a message."

@@ -68,7 +68,7 @@ class Pings:
 class Message:
     """One message. `to`: only this person sees it. `versions`: the components it had before, which a screen may show.
 
-    `told` is whether it names the bot, so that its content is given without the intent too.
+    `replied` is what it answers, `forwarded` what it passes on, with no text of its own.
     """
 
     place: Place
@@ -90,6 +90,7 @@ class Message:
     to: Person | None = None
     interaction: Json | None = None
     versions: list[list[Json]] = field(default_factory=list[list[Json]])
+    forwarded: Message | None = None
 
     def names(self, person: Person) -> bool:
         """Whether it mentions somebody: gateway#message-content-intent, "content in which the app is mentioned"."""

@@ -26,6 +26,10 @@ class Moderation:
         """Lock a thread that stays open, or take the lock off."""
         saying.set_archived(self.world, thread, thread.archived, locked=locked)
 
+    def put_in(self, thread: Thread, person: Person, *, by: Person) -> None:
+        """Somebody is brought into a thread."""
+        saying.join(self.world, thread, person, by=by)
+
     def rename(self, thread: Thread, name: str) -> None:
         """Another name."""
         thread.name = name

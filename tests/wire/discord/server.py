@@ -231,6 +231,26 @@ class DiscordServer(Moderation):
         """Calls of an endpoint wait at the door: `await held.arrived()`, then `held.release()`."""
         return self.world.faults.hold(name)
 
+    def down(self) -> None:
+        """Discord is down: nobody gets onto the gateway, and every call is answered with 503."""
+        self.gateway.refuse = True
+        self.gateway.drop()
+        self.api.down = Fault(503, body="<html>Service Unavailable</html>")
+
+    def up(self) -> None:
+        """It is up again."""
+        self.gateway.refuse = False
+        self.api.down = None
+
+    def revoke(self, token: str = "another") -> None:
+        """The token is reset in the settings of the application: the old one is good no more, in whatever is going on.
+
+        …/events/gateway#identifying: "all active sessions for the app will be terminated".
+        """
+        self.world.token = token
+        self.gateway.forget()
+        self.gateway.drop(4004)
+
     def limit(self, name: str, calls: int, per: float) -> None:
         """So many calls of an endpoint in so many seconds of real time, for each channel: a client sleeps in it."""
         self.world.limits.set(name, calls, per)

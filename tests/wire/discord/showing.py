@@ -41,11 +41,20 @@ def message(world: World, said: Message, content: bool = True) -> Json:
         replied = said.replied
         if replied is not None:
             shown["referenced_message"] = None if replied.deleted else message(world, replied, content)
+    if said.forwarded is not None:
+        shown["message_snapshots"] = [{"message": snapshot(world, said.forwarded, told)}]
     if said.interaction is not None:
         shown |= {"interaction_metadata": said.interaction, "application_id": world.app, "webhook_id": world.app}
     if (thread := world.places.get(said.id)) is not None and isinstance(thread, Thread):
         shown["thread"] = channel(world, thread)
     return shown
+
+
+def snapshot(world: World, said: Message, content: bool) -> Json:
+    """message#message-snapshot-object: what a forwarded message says, without who has said it."""
+    kept = ("type", "content", "embeds", "attachments", "components", "timestamp", "edited_timestamp", "flags")
+    shown = message(world, said, content)
+    return {name: shown[name] for name in kept} | {"mentions": [], "mention_roles": []}
 
 
 def attachment(world: World, said: Message, file: Attached) -> Json:

@@ -220,3 +220,25 @@ async def test_events_nobody_asked_for_are_not_sent(discord: DiscordServer) -> N
         kim.says(None, "directly")
         await discord.until(lambda: bot.heard)
         assert bot.texts == ["directly"]
+
+
+async def test_while_discord_is_down_the_client_keeps_knocking_and_then_resumes(
+    discord: DiscordServer, bot: Bot
+) -> None:
+    kim, room = discord.member("kim"), discord.room("ops")
+    discord.down()
+    await discord.until(lambda: discord.gateway.turned_away)
+    with pytest.raises(library.DiscordServerError):
+        await bot.get_partial_messageable(int(room.id)).send("x")
+    kim.mentions(room, "are you there?")
+    discord.up()
+    await discord.until(lambda: bot.heard)
+    assert len(discord.gateway.identified) == 1
+
+
+async def test_a_token_that_is_reset_ends_the_client(discord: DiscordServer, bot: Bot) -> None:
+    discord.revoke()
+    assert bot.running is not None
+    with pytest.raises(library.ConnectionClosed) as closed:
+        await bot.running
+    assert closed.value.code == 4004
