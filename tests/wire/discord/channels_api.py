@@ -16,7 +16,7 @@ from tests.wire.discord.refusals import (
     wrong_channel_type,
 )  # fmt: skip
 from tests.wire.discord.shapes import shape, snowflake
-from tests.wire.discord.world import Call, World
+from tests.wire.discord.world import LAST, Call, World, moment, number
 
 
 def channel(world: World, call: Call) -> Answer:
@@ -54,8 +54,8 @@ def open_direct(world: World, call: Call) -> Answer:
 
 def my_guilds(world: World, call: Call) -> Answer:
     """…/resources/user#get-current-user-guilds: 200 at most, by id; `permissions` are those of the bot."""
-    limit = int(call.query.get("limit", "200"))
-    after, before = int(call.query.get("after", "0")), int(call.query.get("before", str(1 << 63)))
+    limit = number(call, "limit", 200, 1, 200)
+    after, before = number(call, "after", 0, 0, LAST), number(call, "before", LAST, 0, LAST)
     inside = [g for g in world.guilds.values() if world.bot.id in g.members and after < int(g.id) < before]
     return 200, [
         {
@@ -112,19 +112,25 @@ def archived_threads(world: World, call: Call) -> Answer:
 
 
 def joined_private(world: World, call: Call) -> Answer:
-    """…/resources/channel#list-joined-private-archived-threads"""
+    """…/resources/channel#list-joined-private-archived-threads: by id, newest first, and `before` is an id too."""
     room = world.place(call.params["channel"], May.READ_MESSAGE_HISTORY)
     if not isinstance(room, Room):
         raise unknown_channel()
-    mine = [t for t in world.threads_of(room) if t.private and world.bot.id in t.members]
-    return 200, _archived(world, call, mine)
+    limit, before = number(call, "limit", 50, 2, 100), number(call, "before", LAST, 0, LAST)
+    mine = [
+        t for t in world.threads_of(room)
+        if t.private and t.archived and world.bot.id in t.members and int(t.id) < before
+    ]  # fmt: skip
+    mine.sort(key=lambda thread: -int(thread.id))
+    return 200, {**_listed(world, mine[:limit]), "has_more": len(mine) > limit}
 
 
 def _archived(world: World, call: Call, threads: list[Thread]) -> Json:
-    limit = int(call.query.get("limit", "50"))
+    """By when they were archived, newest first; `before` is such a time."""
+    limit = number(call, "limit", 50, 2, 100)
     found = sorted((t for t in threads if t.archived), key=lambda thread: -thread.archive_changed)
     if before := call.query.get("before"):
-        found = [t for t in found if world.clock.iso(t.archive_changed) < before]
+        found = [t for t in found if t.archive_changed < moment(before)]
     return {**_listed(world, found[:limit]), "has_more": len(found) > limit}
 
 

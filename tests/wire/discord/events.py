@@ -7,7 +7,7 @@ do not have permission to view that thread"; topics/permissions#channel-visibili
 from collections.abc import Callable, Sequence
 
 from tests.wire.discord import showing
-from tests.wire.discord.guilds import Guild
+from tests.wire.discord.guilds import Guild, Role
 from tests.wire.discord.intents import ALWAYS, Intent
 from tests.wire.discord.messages import Message
 from tests.wire.discord.payload import Json
@@ -39,7 +39,8 @@ def said(world: World, message: Message) -> None:
     if not world.quiet(message):
         place = message.place
         _about(
-            world, place, "MESSAGE_CREATE", lambda content: showing.in_event(world, message, content),
+            world, place, "MESSAGE_CREATE",
+            lambda content: showing.with_nonce(message, showing.in_event(world, message, content)),
             _of_messages(place),
         )  # fmt: skip
 
@@ -86,6 +87,41 @@ def thread_created(world: World, thread: Thread) -> None:
 def thread_updated(world: World, thread: Thread) -> None:
     """THREAD_UPDATE"""
     _about(world, thread, "THREAD_UPDATE", lambda _: _without_member(world, thread), Intent.GUILDS)
+
+
+def thread_opened(world: World, thread: Thread) -> None:
+    """topics/threads#unarchiving-a-thread: THREAD_UPDATE, then THREAD_MEMBER_UPDATE "to all members"."""
+    thread_updated(world, thread)
+    if world.bot.id in thread.members:
+        data: Json = {**thread.member_json(world.bot), "guild_id": thread.guild.id}
+        _about(world, thread, "THREAD_MEMBER_UPDATE", lambda _: data, Intent.GUILDS)
+
+
+def threads_synced(world: World, room: Room) -> None:
+    """topics/threads#gaining-access-to-channels: THREAD_LIST_SYNC, with what is active there and may be seen."""
+    threads = [t for t in world.threads_of(room) if not t.archived and May.VIEW_CHANNEL in t.may(world.bot)]
+    data: Json = {
+        "guild_id": room.home.id, "channel_ids": [room.id],
+        "threads": [showing.channel(world, thread) for thread in threads],
+        "members": [thread.member_json(world.bot) for thread in threads if world.bot.id in thread.members],
+    }  # fmt: skip
+    _about(world, room, "THREAD_LIST_SYNC", lambda _: data, Intent.GUILDS)
+
+
+def role_made(world: World, guild: Guild, role: Role, *, new: bool) -> None:
+    """GUILD_ROLE_CREATE, GUILD_ROLE_UPDATE"""
+    data: Json = {"guild_id": guild.id, "role": role.as_json(len(guild.roles))}
+    if world.bot.id in guild.members:
+        _tell(world, "GUILD_ROLE_CREATE" if new else "GUILD_ROLE_UPDATE", lambda _: data, Intent.GUILDS)
+
+
+def member_changed(world: World, guild: Guild, person: Person) -> None:
+    """GUILD_MEMBER_UPDATE. gateway#caveats: of the bot itself it is sent without the GUILD_MEMBERS intent too."""
+    data: Json = {"guild_id": guild.id, **guild.member_json(person)}
+    if world.bot.id in guild.members:
+        _tell(
+            world, "GUILD_MEMBER_UPDATE", lambda _: data, ALWAYS if person is world.bot else Intent.GUILD_MEMBERS
+        )  # fmt: skip
 
 
 def thread_deleted(world: World, thread: Thread) -> None:

@@ -13,7 +13,7 @@ from aiohttp import WSMsgType, web
 from tests.wire.discord import showing
 from tests.wire.discord.connection import Connection
 from tests.wire.discord.intents import KNOWN, PRIVILEGED, Intent
-from tests.wire.discord.payload import Json
+from tests.wire.discord.payload import Json, part
 from tests.wire.discord.sessions import Session
 from tests.wire.discord.world import World
 
@@ -105,9 +105,9 @@ class Gateway:
             if not connection.unanswered:
                 connection.put({"op": ACK})
         elif op == IDENTIFY:
-            self._identify(connection, cast("Json", said["d"]))
+            self._identify(connection, part(said.get("d")))
         elif op == RESUME:
-            self._resume(connection, cast("Json", said["d"]))
+            self._resume(connection, part(said.get("d")))
         elif connection.session is None:
             connection.close(4003)  # "You sent us a payload prior to identifying"
         elif op in OTHERS:

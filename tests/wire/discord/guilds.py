@@ -6,6 +6,9 @@ from tests.wire.discord.payload import Json
 from tests.wire.discord.people import Person
 from tests.wire.discord.permissions import EVERYTHING, NOTHING, May
 
+# topics/permissions#permissions-for-timed-out-members: they "lose all permissions except" these.
+IN_TIME_OUT = May.VIEW_CHANNEL | May.READ_MESSAGE_HISTORY
+
 
 @dataclass(eq=False)
 class Role:
@@ -38,11 +41,16 @@ class Guild:
     members: dict[str, set[str]] = field(default_factory=dict[str, "set[str]"])
     people: dict[str, Person] = field(default_factory=dict[str, Person])
     away: bool = False
+    timed_out: set[str] = field(default_factory=set[str])
 
     def add(self, person: Person, *roles: Role) -> None:
         """Somebody comes in, or gets these roles too."""
         self.people[person.id] = person
         self.members.setdefault(person.id, set()).update(role.id for role in roles)
+
+    def may_still(self, person: Person, permissions: May) -> May:
+        """What is left to somebody in a time-out. "Owners and admin users … are exempt"."""
+        return permissions & IN_TIME_OUT if person.id in self.timed_out and permissions != EVERYTHING else permissions
 
     def remove(self, person: Person) -> None:
         """Somebody is gone."""

@@ -35,6 +35,8 @@ class HttpApi:
         self.everywhere: list[Fault] = []
         # Discord is down: every call meets this.
         self.down: Fault | None = None
+        # What this server itself got wrong. It is answered with 501, which no client tries again.
+        self.broken: list[str] = []
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """One call."""
@@ -135,7 +137,13 @@ class HttpApi:
         return limited or self._world.faults.take(call.name), headers
 
     def _answer(self, call: Call, endpoint: Endpoint) -> Answer:
-        return endpoint.does(self._world, call)
+        try:
+            return endpoint.does(self._world, call)
+        except ApiError:
+            raise
+        except Exception as wrong:
+            self.broken.append(f"{call.verb} {call.path} {call.body}: {wrong!r}")
+            raise ApiError(501, 0, "The server of the tests is broken.") from wrong
 
     def _spoil(
         self, request: web.Request, call: Call, fault: Fault, headers: dict[str, str]

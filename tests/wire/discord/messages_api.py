@@ -10,7 +10,7 @@ from tests.wire.discord.payload import ApiError, Json, invalid
 from tests.wire.discord.permissions import May
 from tests.wire.discord.places import Direct, Place
 from tests.wire.discord.refusals import missing_permissions, no_history_no_reply, not_the_author, thread_is_archived
-from tests.wire.discord.world import Call, World
+from tests.wire.discord.world import LAST, Call, World, number
 
 # `enforce_nonce`: "checked for uniqueness in the past few minutes". How many is not said.
 NONCE_SECONDS = 180.0
@@ -30,7 +30,7 @@ def create(world: World, call: Call) -> Answer:
         then, earlier = world.nonces.get((world.bot.id, nonce), (0.0, None))
         # "If another message was created by the same author with the same nonce, that message will be returned".
         if earlier is not None and world.clock.now() - then <= NONCE_SECONDS:
-            return 200, showing.over_http(world, earlier)
+            return 200, showing.with_nonce(earlier, showing.over_http(world, earlier))
     saying.wake(world, place)
     said = saying.say(
         world, place, world.bot, body.content or "", embeds=body.embeds or [], components=body.components or [],
@@ -39,7 +39,7 @@ def create(world: World, call: Call) -> Answer:
     )  # fmt: skip
     if nonce is not None:
         world.nonces[world.bot.id, nonce] = (world.clock.now(), said)
-    return 200, showing.over_http(world, said)
+    return 200, showing.with_nonce(said, showing.over_http(world, said))
 
 
 def _may_attach(world: World, place: Place, body: Body, files: int) -> None:
@@ -137,15 +137,11 @@ def read(world: World, call: Call) -> Answer:
     """
     place = world.place(call.params["channel"])
     given = {name: call.query[name] for name in ("around", "before", "after") if name in call.query}
-    text = call.query.get("limit", "50")
-    if not text.isdigit() or not 1 <= int(text) <= MOST_READ:
-        raise invalid("limit", "NUMBER_TYPE_MAX", f"int value should be from 1 to {MOST_READ}.")
-    for name, value in given.items():
-        if not value.isdigit():
-            raise invalid(name, "NUMBER_TYPE_COERCE", f'Value "{value}" is not snowflake.')
+    limit = number(call, "limit", 50, 1, MOST_READ)
+    for name in given:
+        number(call, name, 0, 0, LAST)
     if len(given) > 1:
         raise invalid("", "MUTUALLY_EXCLUSIVE", "Only one of around, before and after may be passed.")
-    limit = int(text)
     if May.READ_MESSAGE_HISTORY not in place.may(world.bot):
         return 200, []
     there = [m for m in place.messages.values() if not m.deleted and m.to is None]

@@ -56,8 +56,38 @@ class Moderation:
 
     def rule(self, room: Room, who: Person | Role, *, deny: May = NOTHING, allow: May = NOTHING) -> None:
         """What a person (the bot too) or a role may not do in a room, or may there alone: CHANNEL_UPDATE."""
+        before = self._rooms_in_sight(room.home)
         room.set_rule(who, deny=deny, allow=allow)
         events.room_event(self.world, room, "CHANNEL_UPDATE")
+        self._sync(room.home, before)
+
+    def grant(self, guild: Guild, person: Person, role: Role) -> None:
+        """Somebody (the bot too) gets a role: GUILD_MEMBER_UPDATE."""
+        before = self._rooms_in_sight(guild)
+        guild.add(person, role)
+        events.member_changed(self.world, guild, person)
+        self._sync(guild, before)
+
+    def take(self, guild: Guild, person: Person, role: Role) -> None:
+        """Somebody has a role no more."""
+        guild.members[person.id].discard(role.id)
+        events.member_changed(self.world, guild, person)
+
+    def time_out(self, guild: Guild, person: Person, out: bool = True) -> None:
+        """Somebody may only look on for a while, or may do again what they might."""
+        (guild.timed_out.add if out else guild.timed_out.discard)(person.id)
+        events.member_changed(self.world, guild, person)
+
+    def _rooms_in_sight(self, guild: Guild) -> set[str]:
+        rooms = [p for p in self.world.places.values() if isinstance(p, Room) and p.home is guild and not p.deleted]
+        return {room.id for room in rooms if May.VIEW_CHANNEL in room.may(self.world.bot)}
+
+    def _sync(self, guild: Guild, before: set[str]) -> None:
+        """Tell the bot of the threads in the rooms that it can see now and could not before."""
+        for id in self._rooms_in_sight(guild) - before:
+            room = self.world.places[id]
+            assert isinstance(room, Room)
+            events.threads_synced(self.world, room)
 
     def remove_from(self, thread: Thread, person: Person) -> None:
         """Somebody is put out of a thread; the bot too."""

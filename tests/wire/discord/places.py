@@ -77,7 +77,7 @@ class Room(Place):
             base |= allowed
         deny, allow = self.rules.get(person.id, (NOTHING, NOTHING))
         base = base & ~deny | allow
-        return base if May.VIEW_CHANNEL in base else NOTHING
+        return self.home.may_still(person, base) if May.VIEW_CHANNEL in base else NOTHING
 
     def as_json(self, *, hidden: bool = False) -> Json:
         """`hidden`: channel#obfuscated-channels, "a channel object with obfuscated metadata" over the gateway."""

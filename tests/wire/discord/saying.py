@@ -104,6 +104,9 @@ def set_archived(world: World, thread: Thread, archived: bool, *, locked: bool |
     if thread.archived is not archived:
         thread.archived, thread.archive_changed = archived, world.clock.now()
         thread.active_at = world.clock.now()
+        if not archived:
+            events.thread_opened(world, thread)
+            return
     events.thread_updated(world, thread)
 
 

@@ -77,6 +77,7 @@ class DiscordServer(Moderation):
         await self.gateway.close()
         assert self._runner is not None
         await self._runner.cleanup()
+        assert not self.api.broken, self.api.broken
 
     # --- what a client needs ------------------------------------------------------------------------------------
 
@@ -133,9 +134,10 @@ class DiscordServer(Moderation):
     def role(
         self, name: str, permissions: May = NOTHING, *, guild: Guild | None = None, mentionable: bool = False
     ) -> Role:
-        """A role of a guild; `guild.add(person, role)` gives it to somebody."""
+        """A role of a guild; `grant` gives it to somebody."""
         made = Role(self.clock.snowflake(), name, permissions, mentionable)
         (guild or self.guild).roles[made.id] = made
+        events.role_made(self.world, guild or self.guild, made, new=True)
         return made
 
     def room(self, name: str = "ops", *, guild: Guild | None = None, deny: May = NOTHING) -> Room:

@@ -33,8 +33,6 @@ def message(world: World, said: Message, content: bool = True) -> Json:
         "mention_everyone": pings.everyone, "mention_roles": pings.roles, "flags": int(said.flags),
         "mentions": [person.as_json() for person in dict.fromkeys(mentioned)],
     }  # fmt: skip
-    if said.nonce is not None:
-        shown["nonce"] = said.nonce
     if said.reference is not None:
         # "referenced_message: null … the referenced message was deleted".
         shown["message_reference"] = said.reference
@@ -129,6 +127,13 @@ def guild_create(world: World, guild: Guild) -> Json:
             if not thread.archived and May.VIEW_CHANNEL in thread.may(world.bot)
         ],
     }  # fmt: skip
+
+
+def with_nonce(said: Message, shown: Json) -> Json:
+    """message#create-message, `nonce`: "Value will appear in the Message Create event", and so it does in the answer to
+    who has sent it. It is in nothing that is read later.
+    """
+    return shown if said.nonce is None else {**shown, "nonce": said.nonce}
 
 
 def in_event(world: World, said: Message, content: bool) -> Json:

@@ -161,6 +161,26 @@ async def test_what_is_wrong_is_named_with_its_place(discord: DiscordServer) -> 
     assert answer["errors"]["embeds"]["0"]["title"]["_errors"][0]["code"] == "BASE_TYPE_MAX_LENGTH"
 
 
+async def test_a_nonce_is_told_to_who_sent_it_and_in_the_event_and_read_by_nobody_later(
+    discord: DiscordServer, bot: Bot
+) -> None:
+    room = discord.room("ops")
+    where = bot.get_partial_messageable(int(room.id))
+    heard: list[library.Message] = []
+
+    @bot.event
+    async def on_message(message: library.Message) -> None:  # pyright: ignore[reportUnusedFunction]
+        heard.append(message)
+
+    sent = await where.send("once", nonce="out-1")
+    assert sent.nonce == "out-1"
+    assert (await where.send("once", nonce="out-1")).nonce == "out-1"
+    await discord.until(lambda: heard)
+    assert [message.nonce for message in heard] == ["out-1"]
+    assert (await where.fetch_message(sent.id)).nonce is None
+    assert [message.nonce async for message in where.history()] == [None]
+
+
 @pytest.mark.parametrize(("limit", "status"), [("0", 400), ("1", 200), ("100", 200), ("101", 400), ("x", 400)])
 async def test_a_hundred_messages_at_most_are_read_at_once(discord: DiscordServer, limit: str, status: int) -> None:
     path = f"{MESSAGES.format(discord.room('ops').id)}?limit={limit}"

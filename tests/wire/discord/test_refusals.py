@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import aiohttp
 import discord as library
 import pytest
 
 from tests.wire.discord.clients import Bot, gate_view, raw, refused
-from tests.wire.discord.payload import Json
+from tests.wire.discord.payload import ApiError, Json
 from tests.wire.discord.permissions import May
 from tests.wire.discord.server import DiscordServer
 
@@ -133,7 +135,7 @@ async def test_only_its_own_messages_are_edited_and_others_deleted_only_by_moder
     message = client.get_partial_messageable(int(room.id)).get_partial_message(int(said.id))
     assert await refused(message.edit(content="x")) == (403, 50005)
     assert await refused(message.delete()) == (403, 50013)
-    discord.guild.add(discord.bot, discord.role("moderator", May.MANAGE_MESSAGES))
+    discord.grant(discord.guild, discord.bot, discord.role("moderator", May.MANAGE_MESSAGES))
     await message.delete()
     assert await refused(message.delete()) == (404, 10008)
     assert await refused(message.edit(content="x")) == (404, 10008)
@@ -158,13 +160,13 @@ async def test_permissions_are_added_up_as_discord_does(discord: DiscordServer) 
     staff = discord.role("staff")
     discord.rule(room, discord.guild.everyone, deny=May.VIEW_CHANNEL)
     assert room.may(kim) == May(0)
-    discord.guild.add(kim, staff)
+    discord.grant(discord.guild, kim, staff)
     discord.rule(room, staff, allow=May.VIEW_CHANNEL)
     assert May.SEND_MESSAGES in room.may(kim)
     discord.rule(room, kim, deny=May.SEND_MESSAGES)
     assert May.SEND_MESSAGES not in room.may(kim)
     assert May.VIEW_CHANNEL in room.may(kim)
-    discord.guild.add(kim, discord.role("admin", May.ADMINISTRATOR))
+    discord.grant(discord.guild, kim, discord.role("admin", May.ADMINISTRATOR))
     assert May.SEND_MESSAGES in room.may(kim)
 
 
@@ -176,3 +178,25 @@ async def test_people_are_held_to_the_rules_too(discord: DiscordServer, client: 
     await client.get_partial_messageable(int(room.id)).send("?", view=gate_view(7))
     with pytest.raises(AssertionError, match="do not see"):
         kim.presses(discord.posts(room)[0], "Approve")
+
+
+async def test_in_a_time_out_one_only_looks_on(discord: DiscordServer, client: Bot) -> None:
+    kim, room = discord.member("kim"), discord.room("ops")
+    where = client.get_partial_messageable(int(room.id))
+    discord.time_out(discord.guild, discord.bot)
+    discord.time_out(discord.guild, kim.person)
+    assert await refused(where.send("x")) == (403, 50013)
+    with pytest.raises(ApiError, match="Missing Permissions"):
+        kim.says(room, "x")
+    assert [message async for message in where.history()] == []
+    discord.time_out(discord.guild, discord.bot, False)
+    await where.send("x")
+    assert [message.content for message in kim.sees(room)] == ["x"]
+
+
+async def test_what_this_server_gets_wrong_itself_fails_the_test(discord: DiscordServer) -> None:
+    room = discord.room("ops")
+    discord.world.nonces = cast("Any", None)
+    status, _ = await raw(discord, "POST", f"/channels/{room.id}/messages", {"content": "x", "nonce": "1"})
+    assert status == 501
+    assert "NoneType" in discord.api.broken.pop()

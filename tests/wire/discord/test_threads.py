@@ -5,7 +5,7 @@ from __future__ import annotations
 import discord as library
 import pytest
 
-from tests.wire.discord.clients import Bot, refused
+from tests.wire.discord.clients import Bot, raw, refused
 from tests.wire.discord.messages import Type
 from tests.wire.discord.permissions import May
 from tests.wire.discord.places import Thread
@@ -36,7 +36,7 @@ async def test_in_an_archived_and_locked_thread_only_a_moderator_speaks(discord:
     assert await refused(where.send("hello")) == (400, 50083)
     assert await refused(sent.edit(content="changed")) == (400, 50083)
     assert await refused(sent.delete()) == (400, 50083)
-    discord.guild.add(discord.bot, discord.role("moderator", May.MANAGE_THREADS))
+    discord.grant(discord.guild, discord.bot, discord.role("moderator", May.MANAGE_THREADS))
     await where.send("hello")
     assert not thread.archived
 
@@ -147,7 +147,7 @@ async def test_its_owner_renames_and_archives_a_thread_and_only_a_moderator_lock
     await client.http.edit_channel(int(thread.id), archived=False)
     assert await refused(client.http.edit_channel(int(thread.id), locked=True)) == (403, 50013)
     assert await refused(client.http.delete_channel(int(thread.id))) == (403, 50013)
-    discord.guild.add(discord.bot, discord.role("moderator", May.MANAGE_THREADS))
+    discord.grant(discord.guild, discord.bot, discord.role("moderator", May.MANAGE_THREADS))
     await client.http.edit_channel(int(thread.id), locked=True)
     assert thread.locked
     await client.http.delete_channel(int(thread.id))
@@ -179,3 +179,48 @@ async def test_who_is_named_in_a_private_thread_is_in_it_and_who_may_not_be_name
     await where.send(f"{bob.person.mention} see")
     assert kim.sees(thread)
     assert bob.sees(thread) == []
+
+
+async def test_threads_come_into_sight_with_their_room(discord: DiscordServer, bot: Bot) -> None:
+    kim, room = discord.member("kim"), discord.room("ops")
+    discord.rule(room, discord.guild.everyone, deny=May.VIEW_CHANNEL)
+    staff = discord.role("staff")
+    discord.rule(room, staff, allow=May.VIEW_CHANNEL)
+    discord.grant(discord.guild, kim.person, staff)
+    open_, closed = kim.starts_thread(room, "open"), kim.starts_thread(room, "closed")
+    discord.archive(closed)
+    assert bot.get_channel(int(open_.id)) is None
+    discord.grant(discord.guild, discord.bot, staff)
+    await discord.until(lambda: bot.get_channel(int(open_.id)))
+    assert bot.get_channel(int(closed.id)) is None
+    discord.take(discord.guild, discord.bot, staff)
+    assert await refused(bot.fetch_channel(int(open_.id))) == (403, 50001)
+
+
+async def test_a_thread_that_is_opened_again_is_known_again_with_the_bots_membership(
+    discord: DiscordServer, bot: Bot
+) -> None:
+    thread = await _thread(discord, bot)
+    discord.archive(thread)
+    await discord.until(lambda: bot.get_channel(int(thread.id)) is None)
+    discord.unarchive(thread)
+    await discord.until(lambda: getattr(bot.get_channel(int(thread.id)), "me", None))
+
+
+async def test_archived_threads_are_listed_newest_first_a_page_at_a_time(discord: DiscordServer, client: Bot) -> None:
+    kim, room = discord.member("kim"), discord.room("ops")
+    made = [kim.starts_thread(room, f"C-{number}") for number in range(5)]
+    for thread in made:
+        discord.advance(1)
+        discord.archive(thread)
+    channel = client.get_partial_messageable(int(room.id)).id
+    first = await client.http.get_public_archived_threads(channel, limit=2)
+    assert [one["name"] for one in first["threads"]] == ["C-4", "C-3"]
+    assert first["has_more"]
+    stamp = first["threads"][1]["thread_metadata"]["archive_timestamp"]
+    rest = await client.http.get_public_archived_threads(channel, before=stamp, limit=50)
+    assert [one["name"] for one in rest["threads"]] == ["C-2", "C-1", "C-0"]
+    assert not rest["has_more"]
+    path = f"/channels/{room.id}/threads/archived/public"
+    for query in ("limit=1", "limit=x", "before=yesterday"):
+        assert (await raw(discord, "GET", f"{path}?{query}"))[0] == 400

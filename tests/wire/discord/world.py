@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from tests.wire.discord.clock import Clock
@@ -10,7 +11,7 @@ from tests.wire.discord.guilds import Guild
 from tests.wire.discord.intents import Intent
 from tests.wire.discord.limits import Limits
 from tests.wire.discord.messages import Flag, Message
-from tests.wire.discord.payload import ApiError, Json
+from tests.wire.discord.payload import ApiError, Json, invalid
 from tests.wire.discord.people import Person
 from tests.wire.discord.permissions import May
 from tests.wire.discord.places import Direct, Place, Room, Thread
@@ -19,6 +20,10 @@ from tests.wire.slack.changes import Changes
 
 if TYPE_CHECKING:
     from tests.wire.discord.interactions import Interactions
+
+
+# …/reference#snowflakes: 64 bits.
+LAST = (1 << 64) - 1
 
 
 @dataclass(eq=False)
@@ -36,6 +41,22 @@ class Call:
     status: int = 0
     answer: Json | list[Json] | None = None
     headers: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def number(call: Call, name: str, default: int, least: int, most: int) -> int:
+    """A number of the query, or the refusal."""
+    text = call.query.get(name, str(default))
+    if not text.isdigit() or not least <= int(text) <= most:
+        raise invalid(name, "NUMBER_TYPE_COERCE", f"int value should be from {least} to {most}.")
+    return int(text)
+
+
+def moment(text: str) -> float:
+    """A time of the query, in seconds since 1970, or the refusal."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError as wrong:
+        raise invalid("before", "DATE_TIME_TYPE_PARSE", "Could not parse. Should be ISO8601.") from wrong
 
 
 class Hears(Protocol):
