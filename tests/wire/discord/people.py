@@ -1,0 +1,27 @@
+"""Accounts: people and bots."""
+
+from dataclasses import dataclass
+
+from tests.wire.discord.payload import Json
+
+
+@dataclass(eq=False)
+class Person:
+    """One account. `accepts_direct` False: their settings let nobody of a server write to them."""
+
+    id: str
+    name: str
+    bot: bool = False
+    accepts_direct: bool = True
+
+    @property
+    def mention(self) -> str:
+        """How a message names them: …/reference#message-formatting-formats."""
+        return f"<@{self.id}>"
+
+    def as_json(self) -> Json:
+        """https://docs.discord.com/developers/resources/user#user-object"""
+        return {
+            "id": self.id, "username": self.name, "discriminator": "0", "global_name": self.name.title(),
+            "avatar": None, "bot": self.bot, "system": False, "flags": 0, "public_flags": 0,
+        }  # fmt: skip
