@@ -8,9 +8,10 @@ https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from channels.card import Argument, Card, Verb
+from channels.arguments import fitting, lines
+from channels.card import Card, Verb
 from channels.plain import VERB_WORDS
 from channels.style import utf16_units
 from channels.text import beginning, one_line
@@ -26,14 +27,14 @@ _STYLES: dict[Verb, str] = {"approve": "primary", "deny": "danger"}
 
 def blocks(card: Card) -> list[Block]:
     """The card as a message: what is asked, what will run, because of whom, and the buttons or what became of it."""
-    shown, left_out = _fitting(card.arguments)
+    shown, left_out = fitting(card.arguments, _ARGUMENTS)
     laid_out: list[Block] = [
         header(card.heading),
         rich(section(bold(cut(card.statement, _STATEMENT)))),
         rich(section(*_case(card))),
         rich(
             section(bold("Will run  "), plain(cut(card.tool)), plain(f"   {cut(card.tier_note, _NAME)}")),
-            *([preformatted(_with_rest(argument_lines(shown), left_out))] if card.arguments else []),
+            *([preformatted(lines(shown, left_out))] if card.arguments else []),
         ),
         rich(*_facts(card)),
     ]
@@ -42,11 +43,6 @@ def blocks(card: Card) -> list[Block]:
     if card.verbs:
         laid_out.append(_actions(card, whole=not left_out and not any(one.shortened for one in shown)))
     return laid_out
-
-
-def argument_lines(arguments: Sequence[Argument]) -> str:
-    """Every argument, a line each or more; the values in a column."""
-    return "\n".join(_argument_texts(arguments))
 
 
 def button_value(card: Card, verb: Verb) -> str:
@@ -94,37 +90,6 @@ def _for_reader(at: int) -> Block:
     """
     shown = "   Where you are: {date_short_pretty}, {time}"
     return {"type": "date", "timestamp": at // 1_000, "format": shown, "fallback": " "}
-
-
-def _fitting(arguments: Sequence[Argument]) -> tuple[list[Argument], int]:
-    """As many as there is room for, and how many are left out."""
-    shown: list[Argument] = []
-    left = _ARGUMENTS
-    for argument, text in zip(arguments, _argument_texts(arguments), strict=True):
-        left -= utf16_units(text) + 1
-        if left < 0:
-            break
-        shown.append(argument)
-    return shown, len(arguments) - len(shown)
-
-
-def _argument_texts(arguments: Sequence[Argument]) -> Iterator[str]:
-    names = [one_line(argument.name) for argument in arguments]
-    column = min(max(map(len, names), default=0), _COLUMN)
-    return (f"{name:<{column}}  {_value(one)}" for name, one in zip(names, arguments, strict=True))
-
-
-def _value(argument: Argument) -> str:
-    lines = [one_line(line) for line in argument.value.split("\n")]
-    shown = lines[0] if len(lines) == 1 else "".join(f"\n  | {line}" for line in lines)
-    if argument.length is not None:
-        shown += f"   (first and last part of {argument.length:,} characters)"
-    return f"{shown}   (was: {one_line(argument.was)})" if argument.was is not None else shown
-
-
-def _with_rest(lines: str, left_out: int) -> str:
-    rest = f"… and {left_out} more" if left_out else ""
-    return "\n".join(filter(None, (lines, rest)))
 
 
 def _actions(card: Card, *, whole: bool) -> Block:

@@ -154,6 +154,10 @@ class SlackChannel:
             except ChannelError as error:
                 log.info("slack.asked", extra={"fields": {"error": str(error)}})
 
+    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address | None:
+        """A thread of Slack's begins with what is said first."""
+        return None
+
     async def send(self, outbound: Outbound) -> str:
         return await self._running.out.send(outbound)
 

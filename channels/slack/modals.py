@@ -9,9 +9,10 @@ import json
 from collections.abc import Iterator
 from itertools import islice
 
+from channels import arguments
 from channels.card import Card
 from channels.messages import Press
-from channels.slack.cards import Block, argument_lines, preformatted, rich
+from channels.slack.cards import Block, preformatted, rich
 from channels.style import utf16_units
 from channels.text import beginning
 
@@ -50,7 +51,7 @@ def reason(press: Press, statement: str) -> Block:
 
 def whole(press: Press, card: Card) -> Block:
     """Shows every argument to its end, and approves. What is too long even for this is not approved here."""
-    text = argument_lines(card.arguments)
+    text = arguments.lines(card.arguments)
     view = _modal(press, WHOLE, "The whole call")
     blocks: list[Block] = [_said(card.statement), _said(card.tool)]
     pieces = list(islice(_pieces(text), _PIECES))

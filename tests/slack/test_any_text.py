@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
-from itertools import cycle, islice
 from pathlib import Path
 from typing import cast
 
 from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
+from channels import arguments
 from channels.card import Argument, Card
 from channels.messages import Account, Address, Press, Text
-from channels.slack import cards, modals
+from channels.slack import modals
 from channels.slack.blocks import rendered
 from channels.text import STYLES, pieces, prepared, visible
+from tests.channel_contract.any_card import ANY, FAMILY, PARTS, SHOWN
 from tests.loop.scripted import calls, says
 from tests.slack.office import Office
 from tests.slack.reading import buttons, read, texts
@@ -28,43 +28,10 @@ from tests.wire.slack.rooms import Message, Room
 from tests.wire.slack.server import SlackServer
 from tests.wire.slack.views import check_view
 
-FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
-PARTS = (
-    "<!channel>", "<!here>", "<!everyone>", "<@U0001>", "<#C0001>", "<!subteam^S1|@team>", "<!date^1^{date}|x>",
-    "<https://evil.example|https://bank.example>", "[good](https://evil.example)", "![x](https://evil.example)",
-    "[a][b]", "&lt;!channel&gt;", "&amp;", "&", "@everyone", "```", "~~~", "`", "\n", "\n\n", "\t", " ", FAMILY,
-    "\U0001f1e9\U0001f1ea", "e\u0301", "\U0001f600", "\u202e", "\u2066", "\u200b", "\ufeff", "\U000e0041", "\x00",
-    "\ud800", "word ",
-)  # fmt: skip
-HOSTILE = st.lists(st.sampled_from(PARTS) | st.text(max_size=5), max_size=12).map("".join)
-LONG = st.tuples(HOSTILE, st.integers(1, 400)).map(lambda drawn: (drawn[0] * drawn[1])[:1_200])
-ANY = HOSTILE | LONG
-NEEDED = ANY.map(lambda text: text or "x")
 PRESS = Press(
     address=Address(channel="slack", space="T1", room="C1", thread="1.0"), platform_id="1.0",
     account=Account(channel="slack", space="T1", account_id="U1"), gate_id=7, verb="approve", digest8="0123abcd",
 )  # fmt: skip
-
-
-def made(drawn: list[str], arguments: int, *, cut_off: bool) -> Card:
-    """A card whose fields are these texts, over and over, each beginning with another one."""
-    after = cycle(drawn)
-    needed = (text or "x" for text in after)
-    return Card(
-        gate_id=7, digest8="0123abcd", verbs=("approve", "deny", "revise"), statement=next(needed),
-        case_label=next(needed), case_title=next(after), origin=next(after),
-        tool=next(needed), tier_note=next(after), asked_by=next(after), because=next(after),
-        looked_at=tuple(islice(after, 8)), waiting=next(after), earlier=next(after), decides=next(needed),
-        if_nobody=next(needed),
-        arguments=tuple(
-            Argument(name=next(needed), value=next(after), was=next(after) if number % 2 else None,
-                     length=10**9 if cut_off else None)
-            for number in range(arguments)
-        ),
-    )  # fmt: skip
-
-
-SHOWN = st.builds(made, st.lists(ANY, min_size=1, max_size=4), st.integers(0, 20), cut_off=st.booleans())
 
 
 def posted(blocks: list[Json], text: str) -> Message:
@@ -120,7 +87,7 @@ def test_of_any_card_open_and_decided_slack_takes_all_and_nothing_is_live(card: 
 def test_of_any_call_shown_whole_slack_takes_the_modal_and_it_approves_only_what_is_all_there(card: Card) -> None:
     view = check_view(modals.whole(PRESS, card), "modal")
     shown = texts(cast("list[Json]", view["blocks"]))
-    text = cards.argument_lines(card.arguments)
+    text = arguments.lines(card.arguments)
     all_there = "".join(shown[2:]).replace("] (", "](").replace("&lt;", "<") == text.replace("] (", "](").replace(
         "&lt;", "<"
     )
@@ -139,6 +106,7 @@ def test_of_any_call_shown_whole_slack_takes_the_modal_and_it_approves_only_what
 @example("y" * 40_001)
 @example("<" * 40_001)
 @example(FAMILY * 6_000)
+@example("```[good](https://evil.example)")
 def test_of_any_reply_slack_takes_every_piece_nothing_is_live_and_none_is_lost(text: str) -> None:
     said = [rendered(Text(text=piece)) for piece in pieces(STYLES["slack"], text)]
     stand = [posted(one.blocks, one.text) for one in said]
