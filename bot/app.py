@@ -41,6 +41,7 @@ from channels.console import ConsoleChannel
 from channels.port import Channel
 
 if TYPE_CHECKING:
+    from channels.discord.channel import DiscordLogin
     from channels.slack.channel import SlackLogin
 
 log = logging.getLogger("casebound.app")
@@ -100,11 +101,16 @@ async def running(
 
 def configured(settings: Settings) -> dict[str, Channel]:
     """The channels that the settings name, each with its SDK, which is imported only then."""
-    if not settings.slack.on:
-        return {}
-    from channels.slack.channel import SlackChannel
+    channels: dict[str, Channel] = {}
+    if settings.slack.on:
+        from channels.slack.channel import SlackChannel
 
-    return {"slack": SlackChannel(slack_login(settings))}
+        channels["slack"] = SlackChannel(slack_login(settings))
+    if settings.discord.on:
+        from channels.discord.channel import DiscordChannel
+
+        channels["discord"] = DiscordChannel(discord_login(settings))
+    return channels
 
 
 def slack_login(settings: Settings) -> "SlackLogin":
@@ -118,6 +124,17 @@ def slack_login(settings: Settings) -> "SlackLogin":
         app_token=None if over_http else _shown(slack.app_token),
         signing_secret=_shown(slack.signing_secret) if over_http else None,
         tells_guests=access.unknown != access.guests,
+    )  # fmt: skip
+
+
+def discord_login(settings: Settings) -> "DiscordLogin":
+    """What Discord's adapter needs of the settings."""
+    from channels.discord.channel import DiscordLogin
+
+    discord = settings.discord
+    return DiscordLogin(
+        token=_shown(discord.token) or "", guilds=discord.guilds, rooms=discord.rooms,
+        private=discord.private_threads, api_url=discord.api_url, gateway_url=discord.gateway_url,
     )  # fmt: skip
 
 

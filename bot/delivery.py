@@ -170,7 +170,11 @@ class Delivery:
             return
         try:
             async with asyncio.timeout(_PATIENCE_S):
+                if (begun := await self._begin(channel, row)) is not None:
+                    row, address = begun, Address.parse(begun.address)
                 platform_id = await self._hand_over(channel, row, address, content)
+        except StoreUnavailable as error:
+            await self._retry(row, None, str(error))
         except RetryLater as error:
             await self._retry(row, error.after_ms or None, str(error))
         except AuthFailed as error:
@@ -190,6 +194,15 @@ class Delivery:
         else:
             self._silence.end(row.channel)
             await self._record(row, threads.posted, self._clock.now(), row, platform_id, shown=shown)
+
+    async def _begin(self, channel: Channel, row: OutboxRow) -> OutboxRow | None:
+        """The row in a thread that is made for it, where its own is not there yet and the platform makes it apart."""
+        place = Address.parse(row.address)
+        if not place.begins:
+            return None
+        what = await self._store.read(threads.beginning, row)
+        thread = await channel.begin(place, what.label, what.title, what.people)
+        return None if thread is None else await self._store.write(threads.begun, self._clock.now(), row, thread)
 
     async def _hand_over(
         self, channel: Channel, row: OutboxRow, address: Address, content: Content | None

@@ -23,6 +23,18 @@ SAMPLE = Card(
 )  # fmt: skip
 """A card that asks nothing: its gate does not exist, so that a press on it is only ever refused."""
 
+_ACCOUNTS = {
+    "slack": (
+        "slack:SPACE/ID",
+        "SPACE is the workspace's id (T…), and ID a person's (U…): their profile in Slack, ⋮, Copy member ID.",
+    ),
+    "discord": (
+        "discord:ID",
+        "ID is a person's: in Discord, Settings, Advanced, Developer Mode on; then their menu, Copy User ID.",
+    ),
+}
+"""How an account is written on a channel, and where a person finds the ids."""
+
 
 async def of_installation(settings: Settings, tools: int, playbooks: int) -> AsyncIterator[Finding]:
     """What does not need the file: it has been read by now, or there would be no settings."""
@@ -59,20 +71,20 @@ async def of_people(store: Store, channels: Mapping[str, Channel]) -> AsyncItera
         if able:
             yield Finding(f"{name}: operators", f"Bound, so that they can decide there: {', '.join(able)}.")
         else:
+            account, where = _ACCOUNTS.get(name, (f"{name}:SPACE/ID", ""))
             to_do = (
-                f"casebound principal add NAME --role operator, then casebound principal bind NAME {name}:SPACE/ID. "
-                "In Slack SPACE is the workspace's id (T…), and ID a person's (U…): their profile, ⋮, Copy member ID."
+                f"casebound principal add NAME --role operator, then casebound principal bind NAME {account}. {where}"
             )
             yield Finding(f"{name}: operators", "No operator's account is bound, so nobody can approve there.", to_do)
 
 
-async def of_channels(channels: Mapping[str, Channel], room: str | None) -> AsyncIterator[Finding]:
-    """What each channel says of its own set-up."""
+async def of_channels(channels: Mapping[str, Channel], rooms: Mapping[str, str | None]) -> AsyncIterator[Finding]:
+    """What each channel says of its own set-up; `rooms`: by its name, where a card of it may be tried."""
     if not channels:
         yield Finding("channels", "None is configured; cases come from alerts, the API, the terminal and the CLI.")
     for name, channel in channels.items():
         if isinstance(channel, Examined):
-            async for finding in channel.examine(SAMPLE, room):
+            async for finding in channel.examine(SAMPLE, rooms.get(name)):
                 yield Finding(f"{name}: {finding.what}", finding.found, finding.to_do)
 
 

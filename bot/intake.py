@@ -62,6 +62,8 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
     case = _case_for(tx, now, inbound, case, who)
     message = store(tx, now, case, who, inbound.text, inbound=inbound)
     attachments.add(tx, message, attached.wanted(inbound, settings.files.limit))
+    if settings.cases.mirror:
+        speech.mirror(tx, now, message, who.name)
     if inbound.begins_direct:  # what is said there while nobody listens begins a case too, and is looked for (R29)
         positions.begin(tx, str(inbound.address.begun("")), inbound.platform_id)
     if inbound.account.program and loops.runs_round(tx, now, case, message, settings):

@@ -18,15 +18,36 @@ def say(
     turn_id: TurnId | None = None,
     author: PrincipalId | None = None,
 ) -> Message:
-    """Post `text` in the case and put it into the outbox of every live binding, split as its channel needs it.
+    """Post `text` in the case and put it into the outbox of its bindings, split as each channel needs it.
 
-    `turn_id` marks the assistant's own words, which are held back while a person has the case (R12).
+    `turn_id` marks the assistant's own words, which are held back while a person has the case (R12); they are said
+    where the turn was asked. Everything else is said everywhere.
     """
     said = Said(provenance, text_body(storable(text)), author=author)
     message = messages.post(tx, now, case_id, said, turn_id)
-    for binding in bindings.of_case(tx, case_id):
-        put(tx, now, case_id, binding.address, text, message_id=message.id, turn_id=turn_id)
+    for address in _where(tx, case_id, turn_id):
+        put(tx, now, case_id, address, text, message_id=message.id, turn_id=turn_id)
     return message
+
+
+def mirror(tx: Tx, now: int, message: Message, name: str) -> None:
+    """Show what somebody has said in one thread of a case in all its others, with their name.
+
+    Never back: only what a person says comes here, and what is shown so is ours.
+    """
+    channel = (message.address or "").partition(":")[0]
+    for binding in bindings.of_case(tx, message.case_id):
+        if binding.address != message.address:
+            text = f"{name} ({channel}): {message.text}"
+            put(tx, now, message.case_id, binding.address, text, message_id=message.id)
+
+
+def _where(tx: Tx, case_id: CaseId, turn_id: TurnId | None) -> list[str]:
+    live = [binding.address for binding in bindings.of_case(tx, case_id)]
+    if turn_id is None or len(live) < 2:
+        return live
+    heard = messages.heard_at(tx, case_id, turn_id)
+    return [address for address in live if address in heard] or live
 
 
 def put(

@@ -149,6 +149,18 @@ def newest_of_ours(tx: Tx, most: int) -> list[Message]:
     return tx.all(Message, "SELECT * FROM messages WHERE direction = 'out' ORDER BY id DESC LIMIT :most", most=most)
 
 
+def heard_at(tx: Tx, case_id: CaseId, turn_id: TurnId) -> set[str]:
+    """Where what a turn answers was said, and where it was shown too."""
+    found = tx.column(
+        """SELECT address FROM messages WHERE turn_id = :turn_id AND direction = 'in' AND address IS NOT NULL
+           UNION
+           SELECT o.address FROM outbox o JOIN messages m ON m.id = o.message_id
+           WHERE o.case_id = :case_id AND m.turn_id = :turn_id AND m.direction = 'in'""",
+        case_id=case_id, turn_id=turn_id,
+    )  # fmt: skip
+    return {str(address) for address in found}
+
+
 def of_turn(tx: Tx, turn_id: TurnId) -> list[Message]:
     """The inbound messages a turn answers."""
     return tx.all(

@@ -71,6 +71,11 @@ class Address(BaseModel, frozen=True, extra="forbid"):
         """Whether it stands for a thread that is not there yet: what is sent to it is sent to the room."""
         return self.thread.startswith(_TO_BEGIN)
 
+    @property
+    def begins_on(self) -> str:
+        """The name that `to_begin` was given; empty for a thread that is there."""
+        return self.thread.removeprefix(_TO_BEGIN) if self.begins else ""
+
     def begun(self, thread: str) -> Address:
         """The thread by the name that the platform has given it."""
         return self.model_copy(update={"thread": thread})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TextIO
 
 from channels.errors import CannotTell, RetryLater, ThreadGone, Undeliverable
@@ -70,6 +70,10 @@ class ConsoleChannel:
         """Returns when the person has ended their input and all of it was handed over; or on `stop`."""
         if self._listening is not None:
             await _over(self._listening)
+
+    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address | None:
+        """A terminal has one thread, which is there."""
+        return None
 
     async def send(self, outbound: Outbound) -> str:
         self._usable(outbound.address)

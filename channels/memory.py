@@ -8,7 +8,7 @@ and start it. `name` may be another channel's, to stand in for it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -83,6 +83,10 @@ class MemoryChannel:
 
     async def stop(self) -> None:
         self._receiver = None
+
+    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address | None:
+        """Its threads begin with what is said first."""
+        return None
 
     async def send(self, outbound: Outbound) -> str:
         lost = self._fault("send", outbound.address)

@@ -7,7 +7,7 @@ the receiver or still with the platform.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from channels.home import Home
@@ -90,6 +90,14 @@ class Channel(Protocol):
 
     async def stop(self) -> None:
         """Let go of everything: connections, tasks, files. Stopping what is stopped changes nothing."""
+        ...
+
+    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address | None:
+        """The thread that `place` stands for, made, with these people in it; None where our first message begins it.
+
+        Its name begins with `label`, which tells it from others: done again, it is the same thread. `people` are the
+        platform's ids. Raises as `send` does.
+        """
         ...
 
     async def send(self, outbound: Outbound) -> str:

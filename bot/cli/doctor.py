@@ -13,6 +13,7 @@ from bot.cli.here import Here
 from bot.cli.out import block, document, say
 from bot.cli.toolbox import box
 from bot.errors import Refused, SettingsError
+from bot.settings import Settings
 from channels.findings import Finding
 
 Room = Annotated[
@@ -95,12 +96,18 @@ async def _all(here: Here, room: str | None) -> AsyncIterator[Finding]:
     ):
         yield finding
     channels = configured(settings)
-    async for finding in look.of_channels(channels, room or settings.slack.approvals_room):
+    async for finding in look.of_channels(channels, _rooms(settings, room)):
         yield finding
     if file.ok:
         async with here.store() as store:
             async for finding in look.of_people(store, channels):
                 yield finding
+
+
+def _rooms(settings: Settings, room: str | None) -> dict[str, str | None]:
+    """Where a card is tried on each channel; a `room` that is named is Discord's where it is a number."""
+    rooms = {"slack": settings.slack.approvals_room, "discord": settings.discord.operators_room}
+    return rooms if room is None else {**rooms, "discord" if room.isdecimal() else "slack": room}
 
 
 def _lines(finding: Finding) -> list[str]:

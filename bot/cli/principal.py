@@ -25,25 +25,33 @@ app = group("principal", "Principals: the people known here, the accounts that s
 
 Name = Annotated[str, typer.Argument(metavar="NAME", parser=storable, help="Their name here: one word.")]
 
+_WITHOUT_SPACES = ("discord",)
+"""Channels whose accounts are in no space: everywhere the same."""
+
 
 @dataclass(frozen=True)
 class Platform:
-    """An account as it is written: `slack:T012/U345` is channel, space and the platform's own, immutable id."""
+    """An account as it is written: channel, space and the platform's own, immutable id.
+
+    `slack:T012/U345`; `discord:345`, as an account there is the same in every server.
+    """
 
     channel: str
     space: str
     account_id: str
 
     def __str__(self) -> str:
-        return f"{self.channel}:{self.space}/{self.account_id}"
+        return f"{self.channel}:{self.space}/{self.account_id}" if self.space else f"{self.channel}:{self.account_id}"
 
 
 def account(text: str) -> Platform:
     """What is written, read."""
-    match = re.fullmatch(r"([a-z][a-z0-9_]*):([!-.0-~]+)/([!-~]+)", text)
-    if match is None:
-        raise typer.BadParameter(f"{text} is not an account; write CHANNEL:SPACE/ID, such as slack:T012/U345.")
-    return Platform(match[1], match[2], match[3])
+    match = re.fullmatch(r"([a-z][a-z0-9_]*):(?:([!-.0-~]+)/)?([!-.0-~]+)", text)
+    if match is None or (match[2] is None) != (match[1] in _WITHOUT_SPACES):
+        raise typer.BadParameter(
+            f"{text} is not an account; write CHANNEL:SPACE/ID, such as slack:T012/U345, and discord:ID on Discord."
+        )
+    return Platform(match[1], match[2] or "", match[3])
 
 
 @command(app, "add")
@@ -84,7 +92,9 @@ def bind(
     name: Name,
     bound: Annotated[
         Platform,
-        typer.Argument(metavar="ACCOUNT", parser=account, help="CHANNEL:SPACE/ID, such as slack:T012/U345."),
+        typer.Argument(
+            metavar="ACCOUNT", parser=account, help="CHANNEL:SPACE/ID, such as slack:T012/U345, or discord:345."
+        ),
     ],
     as_: As = BY_DEFAULT,
 ) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from bot.cli import out
 from channels.card import Card, Verb
@@ -45,6 +45,9 @@ class Terminal:
 
     async def stop(self) -> None:
         await self._console.stop()
+
+    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address | None:
+        return await self._console.begin(place, label, title, people)
 
     async def send(self, outbound: Outbound) -> str:
         content = outbound.content

@@ -3,6 +3,7 @@
 `load` reads `casebound.toml`, the environment and secret files; `Settings()` is the defaults alone.
 """
 
+from bot.settings.discord import Discord
 from bot.settings.load import load
 from bot.settings.sections import (
     Access,
@@ -29,6 +30,7 @@ __all__ = [
     "Alerts",
     "Api",
     "Cases",
+    "Discord",
     "Files",
     "Gates",
     "Host",

@@ -5,10 +5,12 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from bot.durations import Duration, duration, duration_text
 from bot.errors import SettingsError
+from bot.settings.discord import Discord
+from bot.settings.section import Section
 from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, RoomId, TenantName, ZoneName, secret
 from bot.sizes import Size, size
 from casestore.states import OnExpiry, Role, Tier
@@ -17,12 +19,6 @@ LEASE_MARGIN_MS = 30_000
 
 Verdict = Literal["free", "gate", "refuse"]
 """What is done with calls of a tier: made at once, held at a gate, or refused."""
-
-
-class Section(BaseModel):
-    """One table of the file. It cannot be changed, takes no key it does not know, and shows no value in an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 class Service(Section):
@@ -184,16 +180,17 @@ class Files(Section):
 
 
 class Cases(Section):
-    """`[cases]`: their end."""
+    """`[cases]`: their end, and their threads."""
 
     auto_close: Duration = duration("72h")
+    mirror: bool = False
 
 
 class Host(Section):
     """`[host]`: this machine, and what the bundled tools may touch on it."""
 
     names: tuple[str, ...] = ()
-    caches: dict[str, Directory] = {}
+    caches: dict[str, Directory] = Field(default_factory=dict[str, Directory])
     log_dirs: tuple[Directory, ...] = (Path("/var/log"),)
 
 
@@ -225,10 +222,11 @@ class Settings(Section):
     api: Api = Api()
     delivery: Delivered = Delivered()
     slack: Slack = Slack()
+    discord: Discord = Discord()
     files: Files = Files()
     cases: Cases = Cases()
     host: Host = Host()
-    tools: dict[str, ToolSettings] = {}
+    tools: dict[str, ToolSettings] = Field(default_factory=dict[str, ToolSettings])
 
     @model_validator(mode="after")
     def _lease_outlives_what_is_set(self) -> "Settings":
@@ -251,8 +249,13 @@ class Settings(Section):
 
     def approval_rooms(self) -> tuple[str, ...]:
         """The addresses where gates are asked beside the threads of their cases."""
-        slack = self.slack
-        return () if slack.approvals_room is None else (f"slack:{slack.teams[0]}/{slack.approvals_room}",)
+        slack, discord = self.slack, self.discord
+        rooms: list[str] = []
+        if slack.approvals_room is not None:
+            rooms.append(f"slack:{slack.teams[0]}/{slack.approvals_room}")
+        if discord.operators_room is not None:
+            rooms.append(f"discord:{discord.guilds[0]}/{discord.operators_room}")
+        return tuple(rooms)
 
     def secrets(self) -> tuple[str, ...]:
         """The value of every secret that is set: what no log line may show."""

@@ -18,6 +18,7 @@ from channels.memory import MemoryChannel
 from channels.messages import Account, Address, Card
 from channels.plain import VERB_WORDS
 from channels.port import Channel
+from tests.channel_contract.discord_rig import discord_rig
 from tests.channel_contract.recorder import Recorder
 from tests.channel_contract.slack_rig import slack_rig
 
@@ -224,6 +225,7 @@ RIGS: dict[str, Callable[[], AbstractAsyncContextManager[Rig]]] = {
     "memory": memory_rig,
     "console": console_rig,
     "slack": slack_rig,
+    "discord": discord_rig,
 }
 
 

@@ -300,4 +300,4 @@ async def test_stopping_leaves_nothing_running(rig: Rig) -> None:
     await rig.says("hello")
     await rig.channel.send(outbound(rig, Text(text="hi")))
     await rig.channel.stop()
-    assert asyncio.all_tasks() == before
+    assert {task for task in asyncio.all_tasks() - before if not rig.is_platforms(task)} == set()

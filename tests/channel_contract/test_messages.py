@@ -147,5 +147,5 @@ def test_every_error_is_a_channel_error_that_says_what_to_do() -> None:
     assert str(RetryLater(250)).endswith("Try again in 250 ms.")
     with pytest.raises(ValueError, match="negative"):
         RetryLater(-1)
-    with pytest.raises(UnknownChannel, match="console, memory, slack, web"):
+    with pytest.raises(UnknownChannel, match="console, discord, memory, slack, web"):
         style_for("Console")

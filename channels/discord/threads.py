@@ -1,0 +1,82 @@
+"""Threads of ours: made before the first thing is said in them, found again where making one was cut off.
+
+https://docs.discord.com/developers/topics/threads
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import discord
+
+from channels.address import Address
+from channels.discord import places
+from channels.discord.failures import translated
+from channels.errors import ThreadGone
+
+log = logging.getLogger("casebound.discord")
+
+_NAME = 100
+_ALREADY_BEGUN = 160004
+_LONGEST_KEPT_OPEN = 10_080
+"""Minutes without a message until Discord archives it: a week, the most there is."""
+
+
+async def begin(
+    client: discord.Client, place: Address, label: str, title: str, people: Sequence[str], *, private: bool
+) -> Address:
+    """The thread that `place` stands for, with these people in it. Done again, it is the same thread.
+
+    Its name begins with `label`, which tells it from every other of ours in that room.
+    """
+    with translated(place):
+        room = await _room(client, place)
+        thread = await _begun_before(client, room, label)
+        if thread is None:
+            thread = await _make(room, place, f"{label} {title}"[:_NAME], private=private)
+        at = places.thread(room.guild.id, room.id, thread)
+        for person in people:
+            await _add(client, thread, person)
+    return at
+
+
+async def _room(client: discord.Client, place: Address) -> discord.TextChannel:
+    found = client.get_channel(int(place.room)) or await client.fetch_channel(int(place.room))
+    if not isinstance(found, discord.TextChannel):
+        raise ThreadGone(str(place), "threads begin only in text channels")
+    return found
+
+
+async def _begun_before(client: discord.Client, room: discord.TextChannel, label: str) -> int | None:
+    us = client.user
+    for thread in await room.guild.active_threads():
+        ours = us is not None and thread.owner_id == us.id and thread.parent_id == room.id
+        if ours and not thread.locked and f"{thread.name} ".startswith(f"{label} "):
+            return thread.id
+    return None
+
+
+async def _make(room: discord.TextChannel, place: Address, name: str, *, private: bool) -> int:
+    message = place.begins_on
+    if private or not message.isdecimal():
+        kind = discord.ChannelType.private_thread if private else discord.ChannelType.public_thread
+        made = await room.create_thread(
+            name=name, type=kind, invitable=not private, auto_archive_duration=_LONGEST_KEPT_OPEN
+        )  # fmt: skip
+        return made.id
+    try:
+        on = discord.Object(int(message))
+        return (await room.create_thread(name=name, message=on, auto_archive_duration=_LONGEST_KEPT_OPEN)).id
+    except discord.HTTPException as error:
+        if error.code != _ALREADY_BEGUN:
+            raise
+        return int(message)  # a thread on a message has the id of that message
+
+
+async def _add(client: discord.Client, thread: int, person: str) -> None:
+    """Somebody who has left since is not added: the case goes on without them."""
+    try:
+        await client.http.add_user_to_thread(thread, int(person))
+    except (discord.Forbidden, discord.NotFound) as error:
+        log.warning("discord.not_added", extra={"fields": {"thread": thread, "code": error.code}})

@@ -1,0 +1,70 @@
+"""`casebound doctor` on a server in which one thing or another is not set up: it says what to click."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from bot import doctor
+from channels.discord import permissions
+from channels.findings import Finding
+from tests.discord.household import Household
+from tests.wire.discord.intents import Intent
+from tests.wire.discord.permissions import May
+from tests.wire.discord.server import DiscordServer
+
+PAGE = Path(__file__).parents[2] / "deploy" / "discord.md"
+
+
+async def found(home: Household, room: str | None = None) -> dict[str, Finding]:
+    """What the doctor finds, by what it looked at."""
+    return {finding.what: finding async for finding in home.channel().examine(doctor.SAMPLE, room)}
+
+
+async def test_where_all_is_well_it_says_so_and_leaves_nothing_behind(home: Household) -> None:
+    looked = await found(home, home.kitchen.id)
+    assert [finding for finding in looked.values() if not finding.ok] == []
+    assert list(looked) == ["token", "messages", "connection", f"server {home.discord.guild.id}", "a card's way"]
+    assert home.discord.posts(home.kitchen) == []
+    assert len(home.discord.gateway.open()) == 1, "the service's own connection, and none of the doctor's"
+
+
+async def test_a_token_that_is_refused_is_told_with_where_to_get_another(home: Household) -> None:
+    home.settings = home.settings.model_copy(
+        update={"discord": home.settings.discord.model_copy(update={"token": None})}
+    )
+    looked = await found(home)
+    assert list(looked) == ["token"]
+    assert "Reset Token" in looked["token"].to_do
+
+
+async def test_it_says_where_the_intent_is_switched_on(tmp_path: Path) -> None:
+    async with DiscordServer(privileged=Intent(0)) as discord:
+        looked = await found(Household(discord, tmp_path / "c.db"))
+    assert "Message Content Intent" in looked["messages"].to_do
+
+
+async def test_it_names_the_permissions_that_are_missing_and_invites_where_the_bot_is_not(home: Household) -> None:
+    home.discord.guild.everyone.permissions &= ~(May.CREATE_PRIVATE_THREADS | May.EMBED_LINKS)
+    elsewhere = home.discord.new_guild("elsewhere", with_bot=False)
+    guilds = (home.discord.guild.id, elsewhere.id)
+    discord = home.settings.discord.model_copy(update={"guilds": guilds})
+    home.settings = home.settings.model_copy(update={"discord": discord})
+    looked = await found(home)
+    assert "Create Private Threads, Embed Links" in looked[f"server {guilds[0]}"].found
+    assert f"permissions={permissions.number()}" in looked[f"server {guilds[1]}"].to_do
+
+
+async def test_without_a_listed_server_it_says_how_to_list_one(home: Household) -> None:
+    discord = home.settings.discord.model_copy(update={"guilds": ()})
+    home.settings = home.settings.model_copy(update={"discord": discord})
+    looked = await found(home)
+    assert "Copy Server ID" in looked["servers"].to_do
+
+
+def test_the_page_lists_every_permission_with_its_reason_and_their_number() -> None:
+    page = PAGE.read_text()
+    assert dict(re.findall(r"^\| ([A-Z][\w ]+) \| ([^|]+) \|$", page, re.MULTILINE)) == dict(
+        permissions.NEEDED.values()
+    )
+    assert set(re.findall(r"(?<!\d)3\d{11}(?!\d)", page)) == {str(permissions.number())}
