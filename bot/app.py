@@ -246,15 +246,20 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
 
 
 def _go_on(stack: AsyncExitStack, name: str, work: Coroutine[object, object, None]) -> None:
-    """Let a part go on in a task of its own until the stack is left."""
-    stack.push_async_callback(_end, asyncio.create_task(work, name=name))
+    """Let a part go on in a task of its own until the stack is left. One that fails is told of at once."""
+    task = asyncio.create_task(work, name=name)
+    task.add_done_callback(_told)
+    stack.push_async_callback(_end, task)
+
+
+def _told(task: "asyncio.Task[None]") -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("part.failed", exc_info=error, extra={"fields": {"part": task.get_name()}})
 
 
 async def _end(task: "asyncio.Task[None]") -> None:
     task.cancel()
-    (ended,) = await asyncio.gather(task, return_exceptions=True)
-    if isinstance(ended, Exception):
-        log.error("part.failed", exc_info=ended, extra={"fields": {"part": task.get_name()}})
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def _stop(channel: Channel) -> None:

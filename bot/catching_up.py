@@ -72,9 +72,10 @@ class CatchingUp:
 
     async def _read_or_say_so(self, address: Address, after: str | None = None) -> None:
         try:
-            await self._read_at(address, after)
-        except ThreadGone as error:
-            await self._receiver.gone(Gone(address=address, reason=error.reason))
+            try:
+                await self._read_at(address, after)
+            except ThreadGone as error:
+                await self._receiver.gone(Gone(address=address, reason=error.reason))
         except (ChannelError, StoreError, CaseboundError) as error:  # the position stands: it is read from there again
             self._not_read(str(address), error)
 

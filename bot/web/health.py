@@ -70,7 +70,7 @@ async def _parts(service: Service) -> dict[str, str | None]:
         "standby": _standby(service),
     }
     for name, channel in service.channels.items():
-        found[f"channel.{name}"] = service.delivery.refused.get(name) or _channel(channel)
+        found[f"channel.{name}"] = service.delivery.refused.get(name) or _channel(channel) or _task(f"listening {name}")
     return found
 
 
