@@ -11,8 +11,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from channels.address import Account
-from channels.errors import ChannelError
+from channels.errors import AuthFailed, ChannelError, RetryLater
 from channels.messages import Inbound
+from channels.slack.failures import ScopeMissing
 from channels.slack.presses import part
 from channels.slack.web import Web
 
@@ -31,7 +32,7 @@ class Guests:
         self._asking: dict[str, asyncio.Task[bool | None]] = {}
 
     async def marked(self, account: Account) -> Account:
-        """The account, with whether it is a guest's; None where Slack does not say."""
+        """The account, with whether it is a guest's; None where Slack does not say now, True where it never will."""
         return account.model_copy(update={"guest": await self._is_guest(account.account_id)})
 
     async def _is_guest(self, user: str) -> bool | None:
@@ -48,6 +49,10 @@ class Guests:
         try:
             person = part(await self._web.read("users.info", user=user), "user")
         except ChannelError as error:
+            if not _passes(
+                error
+            ):  # whoever Slack never tells of is let in like a guest, or they stop a thread for ever
+                guest, for_s = True, _FOR_S
             log.warning("slack.standing_unknown", extra={"fields": {"error": str(error)}})
         else:
             guest, for_s = any(person.get(sign) for sign in _SIGNS), _FOR_S
@@ -55,6 +60,11 @@ class Guests:
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
         return guest
+
+
+def _passes(error: ChannelError) -> bool:
+    """Whether the same question may be answered later: a token may be good again, a scope or a person does not come."""
+    return isinstance(error, RetryLater) or (isinstance(error, AuthFailed) and not isinstance(error, ScopeMissing))
 
 
 async def marked(said: Inbound, guests: Guests) -> Inbound:

@@ -108,3 +108,22 @@ async def test_slack_is_asked_once_an_hour_and_only_where_it_matters(office: Off
     await office.ann.says(office.ops, "and again", thread=second)
     await office.shows(second, "Three.")
     assert len(office.slack.calls("users.info")) == 1
+
+
+@pytest.mark.parametrize("error", ["user_not_found", "user_not_visible", "missing_scope"])
+async def test_somebody_of_whom_slack_never_tells_is_a_guest_and_stops_nobody_behind_them(
+    office: Office, error: str
+) -> None:
+    await office.let_strangers_in()
+    office.answers(says("Hello."))
+    thread = await office.asks()
+    await office.shows(thread, "Hello.")
+    before = await known(office)
+    await office.close()
+    office.mallory.writes(office.ops, "let me in", thread=thread)
+    office.ann.writes(office.ops, "and me", thread=thread)
+    office.slack.fail_next("users.info", error=error, times=None)
+    office.answers(says("I have read it."))
+    await office.open()
+    await office.shows(thread, "I have read it.")
+    assert await known(office) == before
