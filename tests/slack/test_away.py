@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 
 import pytest
 
 from bot import intake, listening
 from bot.errors import Refused
 from casestore import positions
+from channels.slack.channel import SlackChannel
 from tests.loop.scripted import says
 from tests.slack.office import Office
 from tests.slack.test_catching_up import heard
@@ -166,9 +167,21 @@ async def test_the_time_up_to_which_all_is_heard_stands_still_while_nobody_is_co
     await office.until_so(lambda: _heard_until(office, later))
     await office.cut_off()
     await office.until_so(lambda: _away(office))
-    for _ in range(20):
+    looked, connected = 0, SlackChannel.connected.fget
+    assert connected is not None
+
+    def counted(channel: SlackChannel) -> bool:
+        nonlocal looked
+        looked += 1
+        return connected(channel)
+
+    async def looked_since(before: int) -> bool:
+        return looked > before
+
+    monkeypatch.setattr(SlackChannel, "connected", property(counted))
+    for _ in range(20):  # each beat asks whether anybody is connected
         office.clock.ms += 60_000
-        await asyncio.sleep(0.02)  # so that it would beat, if it did
+        await office.until_so(partial(looked_since, looked))
     assert await _heard_until(office, later)
 
 
