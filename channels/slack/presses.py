@@ -8,15 +8,20 @@ https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Mapping
 from typing import cast
+
+from pydantic import ValidationError
 
 from channels.address import Account, Address
 from channels.messages import Command, Press
 from channels.slack import modals, places
 from channels.slack.blocks import as_written
 from channels.slack.events import Us
+
+log = logging.getLogger("casebound.slack")
 
 ACTIONS = re.compile(r"gate_(approve|deny|revise|happened|not_happened|rerun)")
 VIEW = "gate_view"
@@ -44,7 +49,7 @@ def pressed(body: Payload, us: Us) -> Press | None:
     else:
         return None
     address = Address(channel=places.NAME, space=us.team, room=room, thread=where)
-    return Press.model_validate(
+    return _understood(
         {"address": address, "platform_id": ts, "account": account, "gate_id": int(value[1]), "verb": value[2],
          "digest8": value[3]}
     )  # fmt: skip
@@ -56,10 +61,25 @@ def submitted(body: Payload, us: Us) -> Press | None:
     view = part(body, "view")
     if account is None or view.get("callback_id") not in (modals.REASON, modals.WHOLE):
         return None
-    held = cast("dict[str, object]", json.loads(str(view.get("private_metadata", "{}"))))
+    try:
+        held: object = json.loads(str(view.get("private_metadata", "{}")))
+    except ValueError:
+        held = None
     written = part(part(part(part(view, "state"), "values"), "reason"), "text").get("value")
     reason = written.strip() if isinstance(written, str) else ""
-    return Press.model_validate({**held, "account": account, "reason": reason or None})
+    return _understood(
+        {**cast("dict[str, object]", held), "account": account, "reason": reason or None}
+        if isinstance(held, dict) else {}
+    )  # fmt: skip
+
+
+def _understood(press: Payload) -> Press | None:
+    """The press, or None for one that no button and no modal of ours makes: it is no answer to anything."""
+    try:
+        return Press.model_validate(press)
+    except ValidationError as error:
+        log.warning("slack.press_not_understood", extra={"fields": {"faults": error.error_count()}})
+        return None
 
 
 def account_of(body: Payload, us: Us) -> Account | None:

@@ -189,7 +189,7 @@ async def test_an_operator_whose_account_is_bound_is_named_and_without_one_it_is
     told = [one async for one in doctor.of_people(office.service.store, {"slack": office.channel()})]
     assert ("kim" in told[0].found, told[0].ok) == (True, True)
     none = [one async for one in doctor.of_people(office.service.store, {"discord": office.channel()})]
-    assert "principal bind NAME discord:SPACE/ID" in none[0].to_do
+    assert "principal bind NAME discord:ID" in none[0].to_do
 
 
 async def test_a_press_on_its_card_while_it_stands_is_answered_in_one_sentence_and_decides_nothing(

@@ -176,6 +176,11 @@ class Member:
 
         `stale`: as it stood before the last change, on a screen that still shows it, or on a message that is gone.
         """
+        payload = self.pressing(on, action, stale=stale, option=option)
+        return await self._deliveries.send("interactive", payload)
+
+    def pressing(self, on: Message | View, action: str, *, stale: bool = False, option: str = "") -> Json:
+        """What the app is told of such a press, without telling it."""
         shown = on.versions[-1] if stale and isinstance(on, Message) and on.versions else on.blocks
         assert stale or not (isinstance(on, Message) and on.deleted), "The message is gone; nobody sees a button of it."
         block, element = _find(shown, action)
@@ -183,8 +188,7 @@ class Member:
         if option:
             chosen = next(o for o in element["options"] if option in (o["value"], o["text"]["text"]))
             value = {"selected_option": chosen}
-        payload = self._acts.press(self.person, on, block, element, value)
-        return await self._deliveries.send("interactive", payload)
+        return self._acts.press(self.person, on, block, element, value)
 
     async def submits(self, view: View, **values: str) -> Delivery:
         """Send a modal off, with these values by action_id (`-` and `.` written as `_`) or by block_id.
