@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from hashlib import sha256
 
-from bot import attached, gating, loops, speech, takeover, threads
+from bot import attached, binding, gating, loops, speech, takeover, threads
 from bot.errors import Refused
 from bot.settings import Settings
 from casestore import attachments, bindings, cases, gates, leases, messages, positions, principals
@@ -97,11 +97,16 @@ def open_by(tx: Tx, now: int, who: Principal, origin: Origin, text: str, *, titl
     return case
 
 
-def open_at(tx: Tx, now: int, who: Principal, origin: Origin, text: str, at: Address) -> Case:
-    """Open a case on somebody's behalf where they asked for it: in that thread, or in one that begins in that room."""
+def open_at(
+    tx: Tx, now: int, who: Principal, origin: Origin, text: str, at: Address, *, platform_id: str | None
+) -> Case:  # fmt: skip
+    """Open a case on somebody's behalf where they asked for it: in that thread, or in one that begins in that room.
+
+    `platform_id` names what they asked by, where that was a message.
+    """
     case = open_by(tx, now, who, origin, text)
     if at.thread:
-        bindings.bind(tx, now, case, str(at), actor=principals.actor(who))
+        binding.join(tx, now, case, str(at), actor=principals.actor(who), platform_id=platform_id)
     else:
         threads.begin(tx, now, case, at, who, f"{case.label}: {case.title} (opened by {who.name})")
     return case

@@ -77,6 +77,22 @@ def _still(found: re.Match[str]) -> str:
     return found[0] if len(slashes) % 2 else f"{slashes}\\{mark}"
 
 
+def slack_ts(at: int) -> str:
+    """The timestamp that a message of Slack of this time (ms UTC) would have."""
+    return f"{at // 1_000}.{at % 1_000:03d}000"
+
+
+_DISCORD_EPOCH_MS = 1_420_070_400_000
+
+
+def discord_snowflake(at: int) -> str:
+    """The least id that something of Discord's of this time (ms UTC) could have.
+
+    https://docs.discord.com/developers/reference#snowflakes
+    """
+    return str(max(at - _DISCORD_EPOCH_MS, 0) << 22)
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """How text is prepared for one channel.
@@ -86,6 +102,7 @@ class Style:
     escape   see above
     whole    matches what escaping made and what must not be cut apart, such as `&amp;`
     account_is_room   whether an account's id also names the room in which that person alone is spoken to
+    moment   the id that a message of a time (ms UTC) would have: what was said after it is read from there
     """
 
     name: str
@@ -94,6 +111,7 @@ class Style:
     escape: Callable[[str], str] = as_is
     whole: re.Pattern[str] | None = None
     account_is_room: bool = False
+    moment: Callable[[int], str] = str
 
     def __post_init__(self) -> None:
         if self.limit < 40:
@@ -116,9 +134,17 @@ STYLES: dict[str, Style] = {
             escape=slack_markdown,
             whole=re.compile("&(?:lt|amp);"),
             account_is_room=True,  # https://docs.slack.dev/reference/methods/chat.postMessage#channels
+            moment=slack_ts,
         ),
         # A message may hold 2,000 characters; what marks a possible duplicate comes on top.
-        Style("discord", limit=1_970, measure=utf16_units, escape=discord_markdown, whole=re.compile(r"\\.|\] ")),
+        Style(
+            "discord",
+            limit=1_970,
+            measure=utf16_units,
+            escape=discord_markdown,
+            whole=re.compile(r"\\.|\] "),
+            moment=discord_snowflake,
+        ),
         # As tight as the tightest platform, so that what works on the fake fits everywhere.
         Style("memory", limit=2_000, measure=utf16_units),
     )

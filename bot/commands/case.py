@@ -4,7 +4,7 @@ from bot import binding, closing, gating, intake, loops, takeover
 from bot.commands.answer import Answer, Asked, Verb, Verbs, usage
 from bot.errors import Refused
 from bot.standing import stands
-from casestore import bindings, cases, gates, positions, principals
+from casestore import bindings, cases, gates, principals
 from casestore.models import Case
 from casestore.states import CaseState, Origin
 from casestore.tx import Tx
@@ -29,7 +29,7 @@ def _open(tx: Tx, now: int, asked: Asked) -> Answer:
     if taken is not None:
         where = "another case" if taken.tenant != asked.who.tenant else taken.label
         raise Refused(f"This thread is {where}'s. Write into it, or open a case in the room.")
-    case = intake.open_at(tx, now, asked.who, Origin(at.channel), asked.line.rest, at)
+    case = intake.open_at(tx, now, asked.who, Origin(at.channel), asked.line.rest, at, platform_id=asked.platform_id)
     return Answer(f"{case.label} is open: {one_line(case.title)}", case.id)
 
 
@@ -82,9 +82,7 @@ def _bind(tx: Tx, now: int, asked: Asked) -> Answer:
         raise Refused("A case is bound to a thread: write this in the thread, as a message that mentions me.")
     if asked.line.numbered()[0] is None:
         raise Refused("Which case? Write: /case bind C-1042")
-    case = binding.bind(tx, now, _case(tx, asked), str(at), asked.who)
-    if asked.platform_id is not None:  # what people had said to each other there before is none of ours (R29)
-        positions.begin(tx, str(at), asked.platform_id)
+    case = binding.bind(tx, now, _case(tx, asked), str(at), asked.who, platform_id=asked.platform_id)
     return Answer(f"{case.label} is bound to this thread too.", case.id)
 
 

@@ -24,6 +24,7 @@ from channels.errors import AuthFailed, ChannelError, RetryLater
 from channels.findings import Finding
 from channels.messages import Card, Content, Inbound, Outbound, Resumed
 from channels.port import Receiver
+from channels.style import discord_snowflake
 
 log = logging.getLogger("casebound.discord")
 
@@ -137,10 +138,10 @@ class DiscordChannel:
 
     async def direct(self, since: int) -> AsyncIterator[tuple[Address, str]]:
         """Rooms in which somebody may have mentioned us. Discord lists no conversations with a bot alone."""
-        begin = places.snowflake(since)
+        begin = discord_snowflake(since)
         for address, newest in self._running.where.intake():
-            if newest > begin:
-                yield address, str(begin)
+            if newest > int(begin):
+                yield address, begin
 
     async def examine(self, sample: Card, room: str | None) -> AsyncIterator[Finding]:
         """What is amiss with the set-up of the application, if anything; needs no start."""

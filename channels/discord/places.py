@@ -42,8 +42,3 @@ def account(user: int, name: str = "", *, program: bool = False) -> Account:
 def millis(snowflake: int) -> int:
     """When an id was made, in ms UTC. https://docs.discord.com/developers/reference#snowflakes"""
     return (snowflake >> 22) + _EPOCH_MS
-
-
-def snowflake(at: int) -> int:
-    """The least id that could have been made at `at`, in ms UTC."""
-    return max(at - _EPOCH_MS, 0) << 22

@@ -29,6 +29,7 @@ from channels.slack.quota import Quota
 from channels.slack.socket_mode import Socket
 from channels.slack.transport import Requests, Transport
 from channels.slack.web import Web
+from channels.style import slack_ts
 from channels.webhook import Webhook
 
 log = logging.getLogger("casebound.slack")
@@ -185,7 +186,7 @@ class SlackChannel:
     async def direct(self, since: int) -> AsyncIterator[tuple[Address, str]]:
         running = self._running
         async for room in running.out.direct_rooms(self._quota):
-            yield Address(channel=places.NAME, space=running.us.team, room=room), places.stamp(since)
+            yield Address(channel=places.NAME, space=running.us.team, room=room), slack_ts(since)
 
     async def fetch(self, reference: str, limit: int) -> Fetched:
         return await self._running.files.fetch(reference, limit)

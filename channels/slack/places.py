@@ -27,11 +27,6 @@ def millis(ts: str) -> int:
     return int(seconds) * 1_000 + int((fraction + "000")[:3])
 
 
-def stamp(at: int) -> str:
-    """The timestamp that a message of this time (ms UTC) would have."""
-    return f"{at // 1_000}.{at % 1_000:03d}000"
-
-
 def is_after(ts: str, other: str) -> bool:
     """Whether the message `ts` is newer than `other`: timestamps are compared as numbers."""
     return _key(ts) > _key(other)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot import closing
-from casestore import cases, messages, positions
+from bot import binding, closing
+from casestore import cases, messages, positions, principals
 from casestore.models import CaseId
 from casestore.scope import System
 from casestore.states import Direction
@@ -129,6 +129,52 @@ async def test_in_a_thread_that_a_case_was_bound_to_by_a_command_what_stood_ther
     await office.open()
     await office.shows(thread, "I have read it.")
     assert await heard(office) == {"hi": ["hi", "and now?"]}
+
+
+async def test_in_a_thread_that_a_command_opened_a_case_in_what_stood_there_before_is_left_alone(
+    office: Office,
+) -> None:
+    thread = office.ann.writes(office.ops, "lunch?")
+    office.kim.writes(office.ops, "in a minute", thread=thread)
+    office.answers(says("Hello."))
+    await office.kim.mentions(office.ops, "/case open the shop is down", thread=thread)
+    await office.shows(thread, "Hello.")
+    await office.close()
+    office.ann.writes(office.ops, "and now?", thread=thread)
+    office.answers(says("I have read it."))
+    await office.open()
+    await office.shows(thread, "I have read it.")
+    assert await heard(office) == {"the shop is down": ["the shop is down", "and now?"]}
+
+
+async def test_in_a_thread_that_a_case_was_bound_to_from_outside_what_stood_there_before_is_left_alone(
+    office: Office,
+) -> None:
+    """`casebound case bind`, which has no channel; and a thread that another case was once read in."""
+    office.answers(says("Hello."))
+    first = await office.asks("hi")
+    await office.shows(first, "Hello.")
+    at = f"slack:{office.slack.team}/{office.ops.id}/{first.ts}"
+    await office.kim.mentions(office.ops, "/case unbind C-1001", thread=first)
+    await office.whispered(office.kim, "C-1001 is not bound to this thread any more.")
+    office.ann.writes(office.ops, "lunch?", thread=first)
+    await office.slack.advance(10)
+    office.clock.ms = int(office.slack.clock.now() * 1_000)
+    await office.service.store.write(_bind, office.clock.now(), at, office.kim.id)
+    await office.close()
+    await office.slack.advance(10)
+    office.ann.writes(office.ops, "and now?", thread=first)
+    office.answers(says("I have read it."))
+    await office.open()
+    await office.shows(first, "I have read it.")
+    assert await heard(office) == {"hi": ["hi", "and now?"]}
+
+
+def _bind(tx: Tx, now: int, address: str, account_id: str) -> None:
+    (case,) = cases.listing(tx, System())
+    by = principals.by_account(tx, "slack", address.removeprefix("slack:").partition("/")[0], account_id)
+    assert by is not None
+    binding.bind(tx, now, case, address, by)
 
 
 async def test_the_thread_of_a_case_that_ended_long_ago_is_not_read_any_more(office: Office) -> None:
