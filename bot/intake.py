@@ -183,17 +183,22 @@ def name_of(account: Account) -> str:
     return f"{readable[:_NAME]}-{sha256(repr(account.identity).encode()).hexdigest()[:8]}"
 
 
-def _come_back(tx: Tx, now: int, inbound: Inbound, who: Principal) -> Case | None:
-    """The case whose thread was lost, and bound there again: somebody can write there, so it is back (R3).
+def coming_back(tx: Tx, inbound: Inbound, who: Principal) -> Case | None:
+    """The case whose thread was lost, and is back with this message: somebody can write there (R3).
 
     Whoever only stands by brings it back by speaking to the bot, not in passing.
     """
     case = bindings.lost_at(tx, str(inbound.address))
     if case is None or case.tenant != who.tenant or case.state in cases.ENDED:
         return None
-    if provenance_of(case, who) is Provenance.BYSTANDER and not inbound.addressed:
-        return None
-    bindings.bind(tx, now, case, str(inbound.address), actor=principals.actor(who))
+    in_passing = provenance_of(case, who) is Provenance.BYSTANDER and not inbound.addressed
+    return None if in_passing else case
+
+
+def _come_back(tx: Tx, now: int, inbound: Inbound, who: Principal) -> Case | None:
+    case = coming_back(tx, inbound, who)
+    if case is not None:
+        bindings.bind(tx, now, case, str(inbound.address), actor=principals.actor(who))
     return case
 
 

@@ -44,6 +44,8 @@ def admitted(tx: Tx, inbound: Inbound, settings: Settings) -> Admitted | None:
     if who is None and not intake.lets_in(tx, inbound.account, settings):
         return None
     case = bindings.case_at(tx, address)
+    if case is None and who is not None and (back := intake.coming_back(tx, inbound, who)) is not None:
+        return Admitted(back.id, spoken_to=False)  # until it is bound again nothing can be said there
     if case is None and not inbound.addressed:
         return None
     if inbound.account.program:  # nothing counts here how often it was answered: intake does, later

@@ -89,7 +89,14 @@ class Receiver:
         return quoted.text
 
     async def changed(self, changed: Changed) -> None:
-        """Note an edit or a deletion; raises `StoreUnavailable` where it cannot be stored, so that it comes again."""
+        """Note an edit or a deletion; raises `StoreUnavailable` where it cannot be stored, so that it comes again.
+
+        What it changes may still be in the spool: that is stored first.
+        """
+        if self._standby is not None and self._standby.spool.threads.get(str(changed.address)):
+            await self._standby.settle()
+            if self._standby.spool.threads.get(str(changed.address)):
+                raise StoreUnavailable("What was said there is not stored yet.")
         await self._store.write(intake.change, self._clock.now(), changed)
 
     async def press(self, press: Press) -> str:
