@@ -18,6 +18,7 @@ from channels.messages import Account, Address, Changed, Inbound
 from channels.text import storable
 
 _TITLE = 80
+_NO_TITLE = "(what it was about was deleted)"
 _NAME = 60
 
 
@@ -77,14 +78,28 @@ def change(tx: Tx, now: int, changed: Changed) -> None:
     message = messages.seen(tx, str(changed.address), changed.platform_id)
     if message is None or message.direction is not Direction.IN:
         return
+    titled = _gave_the_title(tx, message)
     if changed.text is None:
         messages.delete(tx, now, message)
         attachments.erase(tx, now, message, attached.DELETED)
+        if titled:
+            cases.retitle(tx, now, message.case_id, _NO_TITLE, actor="channel")
         return
     if changed.text != message.text:
         messages.edit(tx, now, message, messages.reworded(message, changed.text))
     if changed.files_left is not None:
         attachments.erase(tx, now, message, attached.DELETED, but=changed.files_left)
+    if titled and (changed.text != message.text or changed.files_left is not None):
+        title = title_of(changed.text) if changed.text.strip() else _NO_TITLE
+        cases.retitle(tx, now, message.case_id, title, actor="channel")
+
+
+def _gave_the_title(tx: Tx, message: Message) -> bool:
+    """Whether the title of the case is the first line of this message, or the name of its file: it goes with them."""
+    title = cases.by_id(tx, message.case_id).title
+    if message.text.strip():
+        return title == title_of(message.text)
+    return message.seq == 1 and title.startswith("(file: ")
 
 
 def open_by(tx: Tx, now: int, who: Principal, origin: Origin, text: str, *, title: str | None = None) -> Case:

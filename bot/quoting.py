@@ -58,7 +58,7 @@ def _opened(tx: Tx, now: int, said: Inbound, ended: Case | None, by: Principal, 
     """The case; one that has ended in this thread is followed by it (R2)."""
     actor, address = principals.actor(by), str(said.address)
     opening = Opening(
-        by.tenant, intake.title_of(said.text), Origin(said.address.channel), requester=requester.id,
+        by.tenant, intake.title_of(said.said), Origin(said.address.channel), requester=requester.id,
         follows=None if ended is None else ended.id,
     )  # fmt: skip
     case = cases.open_case(tx, now, opening, actor=actor)

@@ -23,7 +23,7 @@ def embeds(card: Card) -> list[Json]:
     return check_embeds([dict(embed.to_dict()) for embed in laid_out(card).embeds])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(card=SHOWN, outcome=st.lists(ANY, max_size=6))
 def test_any_card_is_taken_open_and_decided(card: Card, outcome: list[str]) -> None:
     embeds(card)
@@ -31,7 +31,7 @@ def test_any_card_is_taken_open_and_decided(card: Card, outcome: list[str]) -> N
     embeds(Card.model_validate({**card.model_dump(), "verbs": (), "outcome": lines}))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(card=SHOWN)
 def test_nothing_in_a_card_is_live_outside_of_code(card: Card) -> None:
     for embed in embeds(card):
@@ -40,7 +40,7 @@ def test_nothing_in_a_card_is_live_outside_of_code(card: Card) -> None:
         assert not LIVE.search(ours), ours
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(card=SHOWN)
 def test_a_card_that_can_be_approved_shows_every_argument_to_its_end(card: Card) -> None:
     laid = laid_out(card)
@@ -52,7 +52,7 @@ def test_a_card_that_can_be_approved_shows_every_argument_to_its_end(card: Card)
             assert line.replace("```", "``⟨U+0060⟩").replace("\t", "⟨U+0009⟩") in shown
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=st.lists(st.sampled_from(PARTS) | st.text(max_size=5), max_size=30).map("".join))
 def test_what_is_said_has_nothing_live_in_it_outside_of_code(text: str) -> None:
     stilled = discord_markdown(text)

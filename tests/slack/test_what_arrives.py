@@ -189,6 +189,27 @@ async def test_an_edit_and_a_deletion_reach_what_we_hold_and_start_nothing(offic
     assert len(office.model.sent) == 2
 
 
+async def test_the_title_of_a_case_is_changed_and_taken_away_with_the_words_that_gave_it(office: Office) -> None:
+    office.answers(says("Hello."))
+    asked = await office.asks("my password is hunter2")
+    await office.shows(asked, "Hello.")
+    assert (await office.only_case()).title == "my password is hunter2"
+    await office.slack.acked(*await office.ann.edits(asked, f"<@{office.slack.bot.id}> I cannot log in"))
+    assert (await office.only_case()).title == "I cannot log in"
+    await office.slack.acked(*await office.ann.deletes(asked))
+    assert (await office.only_case()).title == "(what it was about was deleted)"
+
+
+async def test_a_title_that_somebody_gave_stays_whatever_becomes_of_the_first_message(office: Office) -> None:
+    office.answers(says("Hello."))
+    asked = await office.asks("my password is hunter2")
+    await office.shows(asked, "Hello.")
+    case = await office.only_case()
+    await office.service.store.write(cases.retitle, office.clock.now(), case.id, "Log in", actor="test")
+    await office.slack.acked(*await office.ann.deletes(asked))
+    assert (await office.only_case()).title == "Log in"
+
+
 async def test_what_is_changed_before_it_is_read_is_read_as_it_is_then(office: Office) -> None:
     held = Held()
     office.answers(Waits(held, says("First.")), says("Second."))
