@@ -48,7 +48,7 @@ contracts: $(DEV) ## import-linter: who may import whom
 	$(PY) $(VENV)/bin/lint-imports --no-cache
 
 pytest: $(DEV) ## the tests alone (ARGS= is passed to pytest)
-	$(PY) -m pytest -n 2 $(ARGS)
+	$(PY) -m pytest -n 4 $(ARGS)
 
 disk: $(DEV) ## every single write and sync of the store fails, every length is the last (five minutes; Linux, a C compiler)
 	$(PY) -m tests.faults.disk
