@@ -166,3 +166,30 @@ async def test_the_bot_sends_a_file(discord: DiscordServer, bot: Bot) -> None:
     assert await sent.attachments[0].read() == b"a,b"
     shown = kim.sees(room)[0].attachments[0]
     assert (shown.name, shown.content, shown.description) == ("report.csv", b"a,b", "the report")
+
+
+async def test_files_that_an_edit_does_not_name_are_gone(discord: DiscordServer, client: Bot) -> None:
+    room = discord.room("ops")
+    files = [library.File(io.BytesIO(name.encode()), name) for name in ("a.txt", "b.txt")]
+    sent = await client.get_partial_messageable(int(room.id)).send("two", files=files)
+    await sent.edit(content="still two")
+    assert [file.name for file in discord.posts(room)[0].attachments] == ["a.txt", "b.txt"]
+    await sent.edit(attachments=[sent.attachments[1], library.File(io.BytesIO(b"c"), "c.txt")])
+    assert [(file.name, file.content) for file in discord.posts(room)[0].attachments] == [
+        ("b.txt", b"b.txt"),
+        ("c.txt", b"c"),
+    ]
+
+
+async def test_a_sticker_is_a_message_without_text(discord: DiscordServer, bot: Bot) -> None:
+    kim = discord.member("kim")
+    kim.sends_sticker(discord.direct(kim), "wave")
+    await discord.until(lambda: bot.heard)
+    assert (bot.heard[0].content, [sticker.name for sticker in bot.heard[0].stickers]) == ("", ["wave"])
+
+
+async def test_typing_is_shown_where_the_bot_may_speak(discord: DiscordServer, client: Bot) -> None:
+    room = discord.room("ops")
+    async with client.get_partial_messageable(int(room.id)).typing():
+        pass
+    assert discord.world.typing == [room.id]

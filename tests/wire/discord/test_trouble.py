@@ -121,3 +121,22 @@ async def test_a_slow_call_waits_at_the_door_and_is_done_when_it_is_let_in(disco
     hold.release()
     await sending
     assert len(discord.posts(room)) == 1
+
+
+async def test_an_answer_that_is_slow_comes_after_the_gateway_has_told_of_what_was_done(
+    discord: DiscordServer, bot: Bot
+) -> None:
+    room = discord.room("ops")
+    seen: list[str] = []
+
+    @bot.event
+    async def on_message(message: library.Message) -> None:  # pyright: ignore[reportUnusedFunction]
+        seen.append(message.content)
+
+    hold = discord.hold("create_message", answer=True)
+    sending = asyncio.ensure_future(bot.get_partial_messageable(int(room.id)).send("hello"))
+    await hold.arrived()
+    await discord.until(lambda: seen)
+    assert not sending.done()
+    hold.release()
+    assert (await sending).content == "hello"
