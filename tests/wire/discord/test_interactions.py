@@ -110,10 +110,16 @@ async def _caught(discord: DiscordServer, bot: Bot) -> tuple[Member, Interaction
 
 async def test_after_three_seconds_it_is_too_late_to_answer(discord: DiscordServer, bot: Bot) -> None:
     _, press, caught = await _caught(discord, bot)
-    discord.advance(3)
-    discord.advance(0.1)
+    discord.advance(3.1)
     assert await refused(caught.response.defer()) == (404, 10062)
     assert not press.answered
+
+
+async def test_within_three_seconds_it_is_not(discord: DiscordServer, bot: Bot) -> None:
+    _, press, caught = await _caught(discord, bot)
+    discord.advance(3)
+    await caught.response.defer()
+    assert press.answered
 
 
 async def test_for_fifteen_minutes_there_may_be_more_said_and_then_no_more(discord: DiscordServer, bot: Bot) -> None:
@@ -233,6 +239,8 @@ async def test_a_slash_command_is_registered_run_and_answered(discord: DiscordSe
         kim.runs("case open", where=room)
     with pytest.raises(AssertionError, match="No command"):
         kim.runs("gate list", where=room)
+    with pytest.raises(AssertionError, match="No command"):
+        kim.uses("case", kim.says(room, "a command is no entry of a menu"))
 
 
 async def test_an_entry_in_the_menu_of_a_message_brings_the_message_along(discord: DiscordServer, bot: Bot) -> None:
