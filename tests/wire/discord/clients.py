@@ -20,7 +20,7 @@ INTENTS = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, me
 
 
 class Bot(discord.Client):
-    """A client that keeps what it hears. `heard`: messages of others; `events`: everything else by name."""
+    """A client that keeps what it hears. `heard`: messages of others; `own`: its own; `events`: all events by name."""
 
     def __init__(self, *, intents: discord.Intents = INTENTS, heartbeat_timeout: float = 60.0) -> None:
         super().__init__(
@@ -30,6 +30,7 @@ class Bot(discord.Client):
         )  # fmt: skip
         self.tree = discord.app_commands.CommandTree(self)
         self.heard: list[discord.Message] = []
+        self.own: list[discord.Message] = []
         self.events: list[str] = []
         self.pressed: list[str] = []
         self.running: asyncio.Task[None] | None = None
@@ -44,8 +45,8 @@ class Bot(discord.Client):
 
     async def on_message(self, message: discord.Message) -> None:
         """Keep it, unless it is its own or a note of Discord's."""
-        if message.author.id != self.application_id and not message.is_system():
-            self.heard.append(message)
+        if not message.is_system():
+            (self.own if message.author.id == self.application_id else self.heard).append(message)
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """Note every event by its name."""

@@ -11,6 +11,8 @@ from aiohttp import WSCloseCode, web
 from tests.wire.discord.payload import Json
 from tests.wire.discord.sessions import Session
 
+MOST_SENT = 120
+
 
 @dataclass(eq=False)
 class Connection:
@@ -28,6 +30,7 @@ class Connection:
     heartbeats: int = 0
     beat: int | None = None
     closing: int | None = None
+    sent: list[float] = field(default_factory=list[float])
     _queue: "asyncio.Queue[Json | int]" = field(default_factory=lambda: asyncio.Queue["Json | int"]())
     _packed: "Callable[[bytes], bytes] | None" = None
     _writer: "asyncio.Task[None] | None" = None
@@ -50,6 +53,12 @@ class Connection:
     def put(self, payload: Json) -> None:
         """Send this, after what was put before."""
         self._queue.put_nowait(payload)
+
+    def too_many(self) -> bool:
+        """gateway#rate-limiting: "120 gateway events per connection every 60 seconds", of real time; 4008 then."""
+        now = asyncio.get_running_loop().time()
+        self.sent = [*(at for at in self.sent if now - at < 60), now]
+        return len(self.sent) > MOST_SENT
 
     def close(self, code: int) -> None:
         """Close it with this code, after what was put before."""

@@ -30,7 +30,9 @@ def _nonce(value: object, where: str) -> None:
         string(MOST_NONCE)(value, where)
 
 
+# An edit may name a file that is kept by the whole object that was read of it, as the real client does.
 _attachment = shape({"id": snowflake}, {
+    **dict.fromkeys(("url", "proxy_url", "size", "height", "width", "content_type", "spoiler"), anything),
     "filename": nullable(string(1024)), "description": nullable(string(1024)), "title": nullable(string(1024)),
     "is_spoiler": boolean,
 })  # fmt: skip

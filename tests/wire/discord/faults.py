@@ -28,9 +28,12 @@ class Fault:
 
 @dataclass
 class Hold:
-    """A call that waits in front of Discord's door until the test lets it go; after it came in, before it is done."""
+    """A call that waits until the test lets it go: in front of Discord's door, before it is done, or (`when` AFTER)
+    with its answer, when it is done already and the gateway has told of it.
+    """
 
     name: str
+    when: When = When.BEFORE
     at_the_door: int = 0
     _open: asyncio.Event = field(default_factory=asyncio.Event)
     _came: asyncio.Event = field(default_factory=asyncio.Event)
@@ -71,14 +74,15 @@ class Faults:
         self._next.pop(name, None)
         self._always.pop(name, None)
 
-    def hold(self, name: str) -> Hold:
+    def hold(self, name: str, when: When) -> Hold:
         """Let the calls of an endpoint wait."""
-        hold = self._holds[name] = Hold(name)
+        hold = self._holds[name] = Hold(name, when)
         return hold
 
-    def held(self, name: str) -> Hold | None:
-        """Whether calls of an endpoint wait."""
-        return self._holds.get(name)
+    def held(self, name: str, when: When) -> Hold | None:
+        """Whether calls of an endpoint wait there."""
+        hold = self._holds.get(name)
+        return hold if hold is not None and hold.when is when else None
 
     def take(self, name: str) -> Fault | None:
         """What this call meets."""

@@ -97,7 +97,9 @@ class Gateway:
         except (ValueError, KeyError, TypeError):
             connection.close(4002)
             return
-        if len(text) > MOST_BYTES:
+        if connection.too_many():
+            connection.close(4008)
+        elif len(text) > MOST_BYTES:
             connection.close(4002)
         elif op == HEARTBEAT:
             connection.heartbeats += 1

@@ -51,7 +51,7 @@ class HttpApi:
             # Read before anything is answered: a proxy has the whole request before Discord sees it.
             wrong = await self._read(call, endpoint, request)
             world.changes.changed()
-            if (hold := world.faults.held(call.name)) is not None:
+            if (hold := world.faults.held(call.name, When.BEFORE)) is not None:
                 await hold.wait()
             fault, headers = self._trouble(call, endpoint)
             if fault is not None and fault.when is When.BEFORE:
@@ -59,6 +59,8 @@ class HttpApi:
             if wrong is not None:
                 raise wrong
             status, body = self._answer(call, endpoint)
+            if (hold := world.faults.held(call.name, When.AFTER)) is not None:
+                await hold.wait()
         except ApiError as refused:
             status, body = refused.status, refused.answer()
         if fault is not None:

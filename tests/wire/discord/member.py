@@ -73,6 +73,14 @@ class Member:
         events.said(self._world, self._world.put(made))
         return made
 
+    def sends_sticker(self, where: Place, name: str) -> Message:
+        """A sticker: a message with no text."""
+        saying.may_say(self._world, where, self.person)
+        made = Message(where, self._world.clock.snowflake(), self.person, "", self._world.clock.iso())
+        made.stickers = [name]
+        events.said(self._world, self._world.put(made))
+        return made
+
     def unfurls(self, said: Message, link: str) -> None:
         """Discord shows a preview of a link, a moment later: a MESSAGE_UPDATE with the same text and without a time of
         editing. …/events/gateway-events#message-update

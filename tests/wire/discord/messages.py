@@ -91,6 +91,7 @@ class Message:
     interaction: Json | None = None
     versions: list[list[Json]] = field(default_factory=list[list[Json]])
     forwarded: Message | None = None
+    stickers: list[str] = field(default_factory=list[str])
 
     def names(self, person: Person) -> bool:
         """Whether it mentions somebody: gateway#message-content-intent, "content in which the app is mentioned"."""

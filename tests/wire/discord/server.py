@@ -229,9 +229,9 @@ class DiscordServer(Moderation):
         """It goes well again."""
         self.world.faults.clear(name)
 
-    def hold(self, name: str) -> Hold:
-        """Calls of an endpoint wait at the door: `await held.arrived()`, then `held.release()`."""
-        return self.world.faults.hold(name)
+    def hold(self, name: str, *, answer: bool = False) -> Hold:
+        """Calls of an endpoint wait: `await held.arrived()`, then `held.release()`. `answer`: only their answers do."""
+        return self.world.faults.hold(name, When.AFTER if answer else When.BEFORE)
 
     def down(self) -> None:
         """Discord is down: nobody gets onto the gateway, and every call is answered with 503."""

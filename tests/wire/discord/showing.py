@@ -39,6 +39,11 @@ def message(world: World, said: Message, content: bool = True) -> Json:
         replied = said.replied
         if replied is not None:
             shown["referenced_message"] = None if replied.deleted else message(world, replied, content)
+    if said.stickers:
+        # sticker#sticker-item-object; format 1 is a PNG.
+        shown["sticker_items"] = [
+            {"id": str(9_000 + place), "name": name, "format_type": 1} for place, name in enumerate(said.stickers)
+        ]
     if said.forwarded is not None:
         shown["message_snapshots"] = [{"message": snapshot(world, said.forwarded, told)}]
     if said.interaction is not None:

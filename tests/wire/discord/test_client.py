@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import aiohttp
 import discord as library
 import pytest
 
@@ -17,7 +18,11 @@ NO_CONTENT = library.Intents(guilds=True, guild_messages=True, dm_messages=True)
 
 async def test_a_client_connects_and_knows_its_guild_and_its_rooms(discord: DiscordServer) -> None:
     room = discord.room("ops")
+    kim = discord.member("kim")
+    active, archived = kim.starts_thread(room, "active"), kim.starts_thread(room, "archived")
+    discord.archive(archived)
     async with running(discord, Bot()) as bot:
+        assert [thread.id for guild in bot.guilds for thread in guild.threads] == [int(active.id)]
         assert [guild.id for guild in bot.guilds] == [int(discord.guild.id)]
         assert getattr(bot.get_channel(int(room.id)), "name", None) == "ops"
         assert bot.application_id == int(discord.bot.id)
@@ -79,6 +84,7 @@ async def test_without_the_intent_only_what_is_meant_for_the_bot_has_content(
         await discord.until(lambda: len(bot.heard) == 4)
         assert bot.texts == ["", mention.content, "directly", "a reply"]
         assert bot.heard[0].attachments == []
+        assert (await discord.until(lambda: bot.own))[0].content == "mine"
         # Over HTTP it is the application's setting that counts, and that allows it.
         history = [m.content async for m in bot.get_partial_messageable(int(room.id)).history(oldest_first=True)]
         assert history[0] == "between us"
@@ -107,6 +113,7 @@ async def test_what_becomes_of_a_thread_is_heard(discord: DiscordServer, bot: Bo
     kim, room = discord.member("kim"), discord.room("ops")
     thread = kim.starts_thread(room, "nginx", on=kim.says(room, "nginx is down"))
     await discord.until(lambda: bot.get_channel(int(thread.id)))
+    await discord.until(lambda: "raw_message_edit" in bot.events)
     discord.archive(thread, locked=True)
     await discord.until(lambda: "raw_thread_update" in bot.events)
     assert bot.get_channel(int(thread.id)) is None
@@ -152,6 +159,8 @@ async def test_a_file_is_fetched_by_its_link_until_that_is_over_and_then_by_a_ne
     await discord.until(lambda: bot.heard)
     attached = bot.heard[0].attachments[0]
     assert (attached.filename, attached.size, await attached.read()) == ("log.txt", 7, b"502 502")
+    async with aiohttp.ClientSession() as session, session.get(attached.url.replace("hm=", "hm=0")) as forged:
+        assert forged.status == 404
     discord.advance(24 * 3600 + 1)
     with pytest.raises(library.NotFound):
         await attached.read()
@@ -166,3 +175,30 @@ async def test_the_bot_sends_a_file(discord: DiscordServer, bot: Bot) -> None:
     assert await sent.attachments[0].read() == b"a,b"
     shown = kim.sees(room)[0].attachments[0]
     assert (shown.name, shown.content, shown.description) == ("report.csv", b"a,b", "the report")
+
+
+async def test_files_that_an_edit_does_not_name_are_gone(discord: DiscordServer, client: Bot) -> None:
+    room = discord.room("ops")
+    files = [library.File(io.BytesIO(name.encode()), name) for name in ("a.txt", "b.txt")]
+    sent = await client.get_partial_messageable(int(room.id)).send("two", files=files)
+    await sent.edit(content="still two")
+    assert [file.name for file in discord.posts(room)[0].attachments] == ["a.txt", "b.txt"]
+    await sent.edit(attachments=[sent.attachments[1], library.File(io.BytesIO(b"c"), "c.txt")])
+    assert [(file.name, file.content) for file in discord.posts(room)[0].attachments] == [
+        ("b.txt", b"b.txt"),
+        ("c.txt", b"c"),
+    ]
+
+
+async def test_a_sticker_is_a_message_without_text(discord: DiscordServer, bot: Bot) -> None:
+    kim = discord.member("kim")
+    kim.sends_sticker(discord.direct(kim), "wave")
+    await discord.until(lambda: bot.heard)
+    assert (bot.heard[0].content, [sticker.name for sticker in bot.heard[0].stickers]) == ("", ["wave"])
+
+
+async def test_typing_is_shown_where_the_bot_may_speak(discord: DiscordServer, client: Bot) -> None:
+    room = discord.room("ops")
+    async with client.get_partial_messageable(int(room.id)).typing():
+        pass
+    assert discord.world.typing == [room.id]

@@ -116,7 +116,11 @@ async def test_the_client_does_not_notice_that_only_its_heartbeats_go_unanswered
         connection = discord.gateway.connections[0]
         connection.unanswered = True
         beats = connection.heartbeats
+        # An answer may have been under way.
+        await discord.until(lambda: connection.heartbeats > beats)
+        latency = bot.latency
         await discord.until(lambda: connection.heartbeats > beats + 3)
+        assert bot.latency == latency
         kim.mentions(room, "still heard")
         await discord.until(lambda: bot.heard)
         assert connection.open()
@@ -194,6 +198,7 @@ async def _closed(discord: DiscordServer, *payloads: object, query: str = VERSIO
         (4003, [{"op": 3, "d": None}]),
         (4004, [{"op": 2, "d": {"token": "wrong", "intents": 1}}]),
         (4005, [IDENTIFY, IDENTIFY]),
+        (4008, [{"op": 1, "d": None}] * 121),
         (4013, [{"op": 2, "d": {"token": TOKEN, "intents": 1 << 30}}]),
     ],
 )
@@ -201,6 +206,13 @@ async def test_what_a_client_gets_wrong_closes_its_connection_with_the_code_for_
     discord: DiscordServer, code: int, payloads: list[object]
 ) -> None:
     assert await _closed(discord, *payloads) == code
+
+
+async def test_a_hundred_and_twenty_payloads_in_a_minute_are_not_too_many(discord: DiscordServer) -> None:
+    async with aiohttp.ClientSession() as session, session.ws_connect(discord.gateway_url + VERSION) as socket:
+        for _ in range(120):
+            await socket.send_json({"op": 1, "d": None})
+        assert [(await socket.receive_json())["op"] for _ in range(121)] == [10, *[11] * 120]
 
 
 async def test_another_version_of_the_gateway_is_not_spoken(discord: DiscordServer) -> None:

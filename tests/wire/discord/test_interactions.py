@@ -110,10 +110,16 @@ async def _caught(discord: DiscordServer, bot: Bot) -> tuple[Member, Interaction
 
 async def test_after_three_seconds_it_is_too_late_to_answer(discord: DiscordServer, bot: Bot) -> None:
     _, press, caught = await _caught(discord, bot)
-    discord.advance(3)
-    discord.advance(0.1)
+    discord.advance(3.1)
     assert await refused(caught.response.defer()) == (404, 10062)
     assert not press.answered
+
+
+async def test_within_three_seconds_it_is_not(discord: DiscordServer, bot: Bot) -> None:
+    _, press, caught = await _caught(discord, bot)
+    discord.advance(3)
+    await caught.response.defer()
+    assert press.answered
 
 
 async def test_for_fifteen_minutes_there_may_be_more_said_and_then_no_more(discord: DiscordServer, bot: Bot) -> None:
@@ -233,6 +239,8 @@ async def test_a_slash_command_is_registered_run_and_answered(discord: DiscordSe
         kim.runs("case open", where=room)
     with pytest.raises(AssertionError, match="No command"):
         kim.runs("gate list", where=room)
+    with pytest.raises(AssertionError, match="No command"):
+        kim.uses("case", kim.says(room, "a command is no entry of a menu"))
 
 
 async def test_an_entry_in_the_menu_of_a_message_brings_the_message_along(discord: DiscordServer, bot: Bot) -> None:
@@ -255,3 +263,37 @@ async def test_commands_of_one_guild_are_offered_there_only(discord: DiscordServ
     await discord.answered(kim.runs("case open", where=room, text="here"))
     with pytest.raises(AssertionError, match="No command"):
         kim.runs("case open", text="there")
+
+
+async def test_a_press_in_a_direct_conversation_changes_the_card_in_one_step(discord: DiscordServer, bot: Bot) -> None:
+    kim = discord.member("kim")
+
+    @bot.event
+    async def on_interaction(press: Press) -> None:  # pyright: ignore[reportUnusedFunction]
+        await press.response.edit_message(content=f"done by {press.user.id}", view=None)
+        await press.edit_original_response(content=f"done by {press.user.name}")
+
+    where = await bot.create_dm(library.Object(int(kim.id)))  # pyright: ignore[reportArgumentType]
+    await where.send("?", view=plain_view())
+    card = kim.sees()[0]
+    press = kim.presses(card, "Approve")
+    await discord.until(lambda: card.content == "done by kim")
+    assert press.reply is Reply.UPDATE
+    assert card.components == []
+    assert press.payload["user"]["id"] == kim.id
+
+
+async def test_an_answer_can_be_read_back_and_a_follow_up_changed_and_taken_away(
+    discord: DiscordServer, bot: Bot
+) -> None:
+    _, press, caught = await _caught(discord, bot)
+    await caught.response.send_message("first")
+    assert (await caught.original_response()).content == "first"
+    more = await caught.followup.send("second", wait=True)
+    await more.edit(content="third")
+    assert press.text == "first\nthird"
+    assert press.said[1].replied is press.said[0]
+    await more.delete()
+    assert press.text == "first"
+    assert press.said[0].interaction is not None
+    assert press.said[0].interaction["user"]["id"] == press.person.id

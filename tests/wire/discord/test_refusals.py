@@ -127,6 +127,15 @@ async def test_a_reply_needs_a_message_that_is_there_unless_it_says_otherwise(
     assert discord.posts(room)[1].reference is None
 
 
+async def test_a_note_of_discords_own_cannot_be_replied_to(discord: DiscordServer, client: Bot) -> None:
+    kim, room = discord.member("kim"), discord.room("ops")
+    kim.starts_thread(room, "C-1")
+    note = next(iter(room.messages))
+    reference = library.MessageReference(message_id=int(note), channel_id=int(room.id))
+    where = client.get_partial_messageable(int(room.id))
+    assert await refused(where.send("x", reference=reference)) == (400, 50035)
+
+
 async def test_only_its_own_messages_are_edited_and_others_deleted_only_by_moderators(
     discord: DiscordServer, client: Bot
 ) -> None:
@@ -178,6 +187,15 @@ async def test_people_are_held_to_the_rules_too(discord: DiscordServer, client: 
     await client.get_partial_messageable(int(room.id)).send("?", view=gate_view(7))
     with pytest.raises(AssertionError, match="do not see"):
         kim.presses(discord.posts(room)[0], "Approve")
+    ops = discord.room("open")
+    said, thread = kim.says(ops, "help"), kim.starts_thread(ops, "C-1")
+    discord.rule(ops, kim.person, deny=May.USE_APPLICATION_COMMANDS)
+    with pytest.raises(AssertionError, match="may not use commands"):
+        kim.uses("Open a case", said)
+    old = kim.says(thread, "old")
+    discord.archive(thread)
+    with pytest.raises(ApiError, match="archived"):
+        kim.edits(old, "new")
 
 
 async def test_in_a_time_out_one_only_looks_on(discord: DiscordServer, client: Bot) -> None:

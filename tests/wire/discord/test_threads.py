@@ -224,3 +224,19 @@ async def test_archived_threads_are_listed_newest_first_a_page_at_a_time(discord
     path = f"/channels/{room.id}/threads/archived/public"
     for query in ("limit=1", "limit=x", "before=yesterday"):
         assert (await raw(discord, "GET", f"{path}?{query}"))[0] == 400
+
+
+async def test_who_began_a_private_thread_puts_others_out_of_it_and_whoever_is_in_it_leaves(
+    discord: DiscordServer, client: Bot
+) -> None:
+    kim = discord.member("kim")
+    thread = await _thread(discord, client)
+    await client.http.add_user_to_thread(int(thread.id), int(kim.id))
+    await client.http.remove_user_from_thread(int(thread.id), int(kim.id))
+    assert kim.sees(thread) == []
+    assert await refused(client.http.remove_user_from_thread(int(thread.id), int(kim.id))) == (404, 10007)
+    other = kim.starts_thread(thread.parent, "theirs", private=True)
+    discord.put_in(other, discord.bot, by=kim.person)
+    assert await refused(client.http.remove_user_from_thread(int(other.id), int(kim.id))) == (403, 50013)
+    await client.http.leave_thread(int(other.id))
+    assert await refused(client.fetch_channel(int(other.id))) == (403, 50001)
