@@ -450,7 +450,7 @@ async def test_a_case_that_is_opened_on_a_message_keeps_its_files_until_their_au
     assert await copies(office) == []
 
 
-async def test_a_case_that_is_opened_on_a_picture_alone_is_called_after_it_until_that_is_deleted(office: Office) -> None:
+async def test_a_case_that_is_opened_on_a_picture_alone_is_called_after_it_until_it_is_deleted(office: Office) -> None:
     said = await office.ann.says(office.ops, "", files=[office.ann.shares("disk.png", PICTURE, "image/png")])
     office.answers(says("I am on it."))
     await office.slack.acked(await office.kim.uses("open_case", said))
