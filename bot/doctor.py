@@ -67,7 +67,7 @@ def of_the_file(settings: Settings) -> Finding:
 async def of_people(store: Store, channels: Mapping[str, Channel]) -> AsyncIterator[Finding]:
     """Whether somebody can decide from each channel: without a bound operator every approval there expires."""
     for name in channels:
-        able = await store.read(_operators_on, name)
+        able = await store.read(operators_on, name)
         if able:
             yield Finding(f"{name}: operators", f"Bound, so that they can decide there: {', '.join(able)}.")
         else:
@@ -88,7 +88,8 @@ async def of_channels(channels: Mapping[str, Channel], rooms: Mapping[str, str |
                 yield Finding(f"{name}: {finding.what}", finding.found, finding.to_do)
 
 
-def _operators_on(tx: Tx, channel: str) -> list[str]:
+def operators_on(tx: Tx, channel: str) -> list[str]:
+    """The names of those who can decide from this channel."""
     return [
         person.name
         for person in principals.listing(tx)

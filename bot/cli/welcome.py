@@ -3,11 +3,12 @@
 import json
 import shlex
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bot import first_start
+from bot.doctor import operators_on
 from bot.settings import Settings
 from bot.when import iso
 from casestore import cases, gates
@@ -19,23 +20,26 @@ from casestore.tx import Tx
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 _TOKEN = "CASEBOUND_ALERTS__TOKEN"
+_NAMED = 3
+"""Of those who can approve on a channel, so many are named."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What a file continues with: all its cases, those that are live, and the gates that wait."""
+    """What a file continues with: all its cases, those that are live, the gates that wait, and who may decide where."""
 
     cases: int
     live: int
     waiting: int
+    deciding: Mapping[str, Sequence[str]]
 
 
-def counted(tx: Tx) -> Counted:
-    """Count it, now (R2)."""
+def counted(tx: Tx, channels: Iterable[str]) -> Counted:
+    """Count it, now (R2); of each of these channels, the names of those who can decide there."""
     by_state = cases.counts(tx)
     waiting = gates.listing(tx, System(), only_open=True, most=1_000_000)
     live = by_state[CaseState.NEW] + by_state[CaseState.IN_PROGRESS]
-    return Counted(sum(by_state.values()), live, len(waiting))
+    return Counted(sum(by_state.values()), live, len(waiting), {name: operators_on(tx, name) for name in channels})
 
 
 def lines(
@@ -46,6 +50,8 @@ def lines(
     yield f"Casebound is up, at {url}"
     yield ""
     yield f"  database  {db.absolute()}, {'new' if new else _continued(counted)}"
+    for channel, deciding in counted.deciding.items():
+        yield f"  {channel:<8}  {_deciding(deciding, typed)}"
     yield f"  alerts    {_alerts(settings)}"
     yield f"  API       {url}/api/v1, {_api(settings, db)}"
     yield "  stop      Ctrl-C; a second one stops at once"
@@ -118,6 +124,13 @@ def _continued(continues: Counted) -> str:
     waits = f"{continues.waiting} waiting for a decision" if continues.waiting else "none waiting for a decision"
     plural = "" if continues.live == 1 else "s"
     return f"continued: {continues.live} open case{plural}, {waits}"
+
+
+def _deciding(names: Sequence[str], typed: Callable[[str], str]) -> str:
+    if not names:
+        return f"nobody can approve there yet; what is missing: {typed('doctor')}"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more} can approve there"
 
 
 def _alerts(settings: Settings) -> str:

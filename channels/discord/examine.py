@@ -1,4 +1,4 @@
-"""Looking at a Discord application's set-up: token, intent, servers, permissions, gateway, and a card's whole way."""
+"""Looking at a Discord application's set-up: token, intent, servers, permissions, gateway, and a card's round trip."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from channels.messages import Address, Outbound
 
 SITE = "discord.com/developers/applications, then your application"
 _WAIT_S = 10.0
-_WAY, _MEND = "a card's way", "Mend that, then look again."
+_WAY, _MEND = "card round trip", "Mend that, then look again."
 
 
 class Examination:

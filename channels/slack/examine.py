@@ -1,4 +1,4 @@
-"""Looking at a Slack app's set-up: tokens, scopes, workspace, connection, and a card's whole way.
+"""Looking at a Slack app's set-up: tokens, scopes, workspace, connection, and a card's round trip.
 
 Nothing that arrives meanwhile is acknowledged, so a service that runs on the same app misses nothing.
 """
@@ -24,7 +24,7 @@ from channels.slack.web import Payload, Web
 
 SITE = "api.slack.com/apps, then your app"
 _WAIT_S = 10.0
-_WAY, _MEND = "a card's way", "Mend that, then look again."
+_WAY, _MEND = "card round trip", "Mend that, then look again."
 
 
 class Examination:

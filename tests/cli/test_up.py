@@ -1,5 +1,6 @@
 """`casebound up`: the first screen, from the line it prints to a case that is resolved, and how it ends."""
 
+import asyncio
 import json
 import re
 import shlex
@@ -15,6 +16,7 @@ import pytest
 
 from tests.cli.command_line import ROOT, call
 from tests.cli.services import Up, eventually, json_of
+from tests.wire.slack.server import APP_TOKEN, BOT_TOKEN, SlackServer
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -166,3 +168,17 @@ def test_it_answers_where_it_says_that_it_listens(start: Start) -> None:
     up = start("--host", "localhost")
     with urllib.request.urlopen(f"{up.url}/healthz", timeout=30) as answer:
         assert answer.status == 200
+
+
+async def test_it_says_who_can_approve_on_each_channel_before_the_first_gate(start: Start, tmp_path: Path) -> None:
+    async with SlackServer() as slack:
+        (tmp_path / "casebound.toml").write_text(
+            f'[slack]\nbot_token = "{BOT_TOKEN}"\napp_token = "{APP_TOKEN}"\napi_url = "{slack.api_url}"\n'
+        )
+        first = await asyncio.to_thread(start)
+        assert re.search(r"^  slack +nobody can approve there yet; .* doctor$", first.said, re.MULTILINE)
+        await asyncio.to_thread(first.end)
+        for arguments in (("add", "robin", "--role", "operator"), ("bind", "robin", "slack:T012/U345")):
+            assert (await asyncio.to_thread(call, tmp_path, "principal", *arguments)).code == 0
+        again = await asyncio.to_thread(start)
+        assert re.search(r"^  slack +robin can approve there$", again.said, re.MULTILINE)

@@ -24,7 +24,7 @@ async def found(home: Household, room: str | None = None) -> dict[str, Finding]:
 async def test_where_all_is_well_it_says_so_and_leaves_nothing_behind(home: Household) -> None:
     looked = await found(home, home.kitchen.id)
     assert [finding for finding in looked.values() if not finding.ok] == []
-    assert list(looked) == ["token", "messages", "connection", f"server {home.discord.guild.id}", "a card's way"]
+    assert list(looked) == ["token", "messages", "connection", f"server {home.discord.guild.id}", "card round trip"]
     assert home.discord.posts(home.kitchen) == []
     assert len(home.discord.gateway.open()) == 1, "the service's own connection, and none of the doctor's"
 

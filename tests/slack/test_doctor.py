@@ -49,7 +49,7 @@ async def examined(slack: SlackServer, room: str | None, **given: object) -> dic
 async def test_where_all_is_well_everything_was_tried_and_nothing_stays_behind(slack: SlackServer, ops: Room) -> None:
     found = await examined(slack, ops.id)
     assert [one.what for one in found.values()] == [
-        "bot token", "scopes", "workspace", "connection", "room", "a card's way"
+        "bot token", "scopes", "workspace", "connection", "room", "card round trip"
     ]  # fmt: skip
     assert [one for one in found.values() if not one.ok] == []
     assert slack.posts(ops) == []
@@ -147,8 +147,8 @@ def nothing_is_found(slack: SlackServer, room: Room) -> None:
         (sockets_closed, "connection", "The socket did not open", "wss, port 443"),
         (archived, "room", "#ops is archived", "Un-archive it"),
         (uninvited, "room", "not in #ops", "/invite @casebound"),
-        (nothing_is_found, "a card's way", "found again", "Mend that"),
-        (nothing_is_changed, "a card's way", "could not be changed", "Mend that"),
+        (nothing_is_found, "card round trip", "found again", "Mend that"),
+        (nothing_is_changed, "card round trip", "could not be changed", "Mend that"),
         *[(without_scope(one), "scopes", one, "Reinstall to Workspace") for one in scopes.BOT],
     ],
 )
@@ -165,9 +165,9 @@ async def test_what_is_amiss_is_named_with_what_to_click(
 async def test_a_workspace_that_is_not_listed_is_named_as_it_is_to_be_listed(slack: SlackServer) -> None:
     found = await examined(slack, None, teams=["T0OTHER"])
     assert f'teams = ["{slack.team}"]' in found["workspace"].to_do
-    assert not found["a card's way"].ok, "what was not tried is not said to be well"
-    assert "--room" in found["a card's way"].to_do
-    assert "Not tried" in found["a card's way"].found
+    assert not found["card round trip"].ok, "what was not tried is not said to be well"
+    assert "--room" in found["card round trip"].to_do
+    assert "Not tried" in found["card round trip"].found
     assert slack.calls("chat.postMessage") == []
 
 
@@ -213,4 +213,4 @@ async def test_a_press_on_its_card_while_it_stands_is_answered_in_one_sentence_a
     assert (await office.gate()).state is GateState.OPEN
     assert [record.getMessage() for record in caplog.records if record.exc_info] == []
     held.release()
-    assert (await looking)["a card's way"].ok
+    assert (await looking)["card round trip"].ok
