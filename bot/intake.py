@@ -19,7 +19,9 @@ from channels.text import storable
 
 _TITLE = 80
 _NO_TITLE = "(what it was about was deleted)"
-_NAME = 60
+_NAME = 30
+_ODD = re.compile(r"[^\w.+-]+")
+"""What stands in no name: blanks, marks that cannot be seen, and `@`, which parts it from where they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +195,13 @@ def lets_in(tx: Tx, account: Account, settings: Settings) -> bool:
 
 
 def name_of(account: Account) -> str:
-    """What somebody is called of whom only an account is known: one word, and no other account's."""
-    readable = re.sub(r"[^\w.@+-]+", "_", "-".join(filter(None, account.identity)))
-    return f"{readable[:_NAME]}-{sha256(repr(account.identity).encode()).hexdigest()[:8]}"
+    """What somebody is called of whom only an account is known: one word, and no other account's (R20).
+
+    It begins with what they call themselves, for people to read, and ends with what nobody else's ends with.
+    """
+    shown = _ODD.sub("_", account.display_name).strip("_")
+    named = f"{shown[:_NAME]}@{account.channel}" if shown else _ODD.sub("_", "-".join(filter(None, account.identity)))
+    return f"{named[: 2 * _NAME]}-{sha256(repr(account.identity).encode()).hexdigest()[:8]}"
 
 
 def coming_back(tx: Tx, inbound: Inbound, who: Principal) -> Case | None:

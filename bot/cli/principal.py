@@ -64,7 +64,8 @@ def add(
     """Make a person known. Only an admin may."""
     added = here.write(_add, here.now, as_, name, role)
     say(f"{added.name} is known as {added.role}.")
-    say(f"Bind their accounts: {here.typed(f'principal bind {added.name} CHANNEL:SPACE/ID')}")
+    say(f"Bind their accounts: {here.typed(f'principal bind {added.name} ACCOUNT')}")
+    say("An ACCOUNT is slack:T012/U345, for instance, or discord:345: the ids that the platform shows.")
 
 
 @command(app, "list")

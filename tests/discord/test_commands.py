@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from bot.settings import Access
 from casestore import cases, leases
 from casestore.scope import System
 from casestore.states import LeaseKind
@@ -77,3 +80,31 @@ async def test_an_operator_binds_a_case_to_a_second_thread_and_each_is_answered_
     home.ann.says(first, "and here?")
     await home.shows(first, "To the first.")
     assert [read(said) for said in home.discord.posts(first)] == ["Hello.", "To the first."]
+
+
+@pytest.mark.parametrize(
+    ("calls_themselves", "shown"),
+    [
+        ("ann", "Ann"),
+        ("kim\u202e approved by", "Kim_Approved_By"),
+        ("\u200b", "discord-"),
+        ("kim@discord", "Kim_Discord"),
+    ],
+)
+async def test_who_is_let_in_is_shown_by_the_name_they_use_and_by_what_nobody_else_has(
+    home: Household, calls_themselves: str, shown: str
+) -> None:
+    """A name on the platform is for people to read; two with the same one are two (R20)."""
+    home.settings = home.settings.model_copy(update={"access": Access(unknown="requester")})
+    await home.restart()
+    home.answers(says("On it."), says("On it."))
+    names: set[str] = set()
+    for number in (1, 2):
+        pat = home.discord.member(calls_themselves)
+        await home.discord.answered(pat.runs("case open", where=home.kitchen, text=f"{number}. the oven is off"))
+        thread = (await home.discord.threads(home.kitchen, number))[-1]
+        opened = await home.shows(thread, "opened by ")
+        names.add(read(opened).partition("opened by ")[2].rstrip(")"))
+    assert len(names) == 2
+    for name in names:
+        assert name.startswith(shown if shown.endswith("-") else f"{shown}@discord-")
