@@ -139,7 +139,7 @@ def _refusal(tx: Tx, now: int, because: Because, gate: Gate, zone: tzinfo | None
         case Because.ONLY_REQUESTER:
             return f"Gate {gate.id} asks the requester for consent; nobody may give it for them."
         case Because.STALE:
-            return f"What you saw of gate {gate.id} is out of date. Look at it again: casebound gate show {gate.id}"
+            return f"What you saw of gate {gate.id} is out of date. Look at it again before you decide."
         case Because.WRONG_VERB:
             verbs = "happened, not-happened or rerun" if gate.kind is GateKind.OUTCOME else "approve, deny or revise"
             return f"Gate {gate.id} cannot be answered like that; answer {verbs}."

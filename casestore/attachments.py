@@ -141,7 +141,7 @@ def content(tx: Tx, scope: Scope, case_id: CaseId, file_id: int) -> tuple[File, 
         id=file_id, case_id=case_id, **parameters(scope),
     )  # fmt: skip
     if file is None:
-        raise NotFound(f"No file {file_id} in this case. See: casebound case show")
+        raise NotFound(f"No file {file_id} in this case.", listed_by="case show")
     copy = tx.value("SELECT content FROM copies WHERE file_id = :id", id=file.id)
     if not isinstance(copy, bytes):
         raise MoveRefused(f"There is no copy of file {file.id}: {file.reason or 'it is being fetched'}.")

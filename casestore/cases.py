@@ -62,7 +62,7 @@ def get(tx: Tx, scope: Scope, number: int) -> Case:
         Case, f"SELECT c.* FROM cases c WHERE c.number = :number AND {IN_SCOPE}", number=number, **parameters(scope)
     )
     if found is None:
-        raise NotFound(f"No case C-{number}. See: casebound case list")
+        raise NotFound(f"No case C-{number}.", listed_by="case list")
     return found
 
 

@@ -44,7 +44,14 @@ class ServiceRunning(StoreError):
 
 
 class NotFound(StoreError):
-    """No such case, gate, run or principal within the scope asked; says nothing about other scopes (R21)."""
+    """No such case, gate, run or principal within the scope asked; says nothing about other scopes (R21).
+
+    `listed_by`: the command that lists those there are. How it is typed hangs on where it is said.
+    """
+
+    def __init__(self, message: str, *, listed_by: str | None = None) -> None:
+        super().__init__(message)
+        self.listed_by = listed_by
 
 
 class MoveRefused(StoreError):

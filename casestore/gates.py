@@ -152,7 +152,7 @@ def get(tx: Tx, scope: Scope, gate_id: int) -> Gate:
         id=gate_id, **parameters(scope),
     )  # fmt: skip
     if found is None:
-        raise NotFound(f"No gate {gate_id}. See: casebound gate list")
+        raise NotFound(f"No gate {gate_id}.", listed_by="gate list")
     return found
 
 

@@ -32,7 +32,7 @@ def by_name(tx: Tx, name: str) -> Principal:
     """A principal by name, exactly, revoked or not. Raises `NotFound`."""
     found = tx.maybe(Principal, "SELECT * FROM principals WHERE name = :name", name=name)
     if found is None:
-        raise NotFound(f"No principal named {name}. See: casebound principal list")
+        raise NotFound(f"No principal named {name}.", listed_by="principal list")
     return found
 
 

@@ -99,7 +99,7 @@ def get(tx: Tx, scope: Scope, run_id: int) -> Run:
         id=run_id, **parameters(scope),
     )  # fmt: skip
     if found is None:
-        raise NotFound(f"No run {run_id}. See: casebound run list")
+        raise NotFound(f"No run {run_id}.", listed_by="run list")
     return found
 
 

@@ -7,7 +7,7 @@ from bot.blame import where
 from bot.errors import CaseboundError
 from bot.logs import debug_wanted
 from bot.tools.arguments import BadArguments, BadDeclaration
-from casestore.errors import ConstraintBroken, StoreError
+from casestore.errors import ConstraintBroken, NotFound, StoreError
 from channels.errors import ChannelError
 from channels.text import one_line
 
@@ -25,7 +25,8 @@ def report(error: BaseException) -> int:
 
 def _line(error: BaseException) -> str:
     if isinstance(error, _MEANT) and not isinstance(error, ConstraintBroken):  # that is a bug, in SQLite's words
-        return one_line(" ".join(str(error).split()))
+        see = f" See: casebound {error.listed_by}" if isinstance(error, NotFound) and error.listed_by else ""
+        return one_line(" ".join(f"{error}{see}".split()))
     if isinstance(error, OSError) and error.strerror:
         about = f"{error.filename}: " if error.filename else ""
         return one_line(f"{about}{error.strerror}. Check that the file and its folder can be used from here.")

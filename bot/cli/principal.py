@@ -149,5 +149,5 @@ def _of_tenant(tx: Tx, by: Principal, name: str) -> Principal:
     """A principal of somebody's tenant; one of another answers like one that is not there (R21)."""
     found = who.known(tx, name)
     if found.tenant != by.tenant:
-        raise NotFound(f"No principal named {name}. See: casebound principal list")
+        raise NotFound(f"No principal named {name}.", listed_by="principal list")
     return found

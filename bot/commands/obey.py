@@ -44,8 +44,11 @@ def obey(tx: Tx, now: int, command: Command, settings: Settings, zone: tzinfo | 
 
 
 def said_of(error: Exception) -> str | None:
-    """The sentence for the person, where that is what an error is for."""
-    return str(error) if isinstance(error, _FOR_THE_PERSON) else None
+    """The sentence for the person, where that is what an error is for; with what they can type next, if they can."""
+    if not isinstance(error, _FOR_THE_PERSON):
+        return None
+    listed_by = error.listed_by if isinstance(error, NotFound) else None
+    return f"{error} See: /{listed_by}" if listed_by and listed_by.partition(" ")[0] in NOUNS else str(error)
 
 
 def _who(tx: Tx, now: int, line: Line, account: Account, settings: Settings) -> Principal | None:

@@ -140,7 +140,7 @@ async def test_what_is_no_command_is_answered_with_those_that_are(rig: Rig, comm
         ("/case show C-9999999999999999999999", "Which case? Write: /case show C-1042"),
         ("/gate show", "Which gate? Write its number, as /gate list shows it: /gate show 7"),
         ("/gate show x", "Which gate? Write its number, as /gate list shows it: /gate show 7"),
-        ("/gate show 7", "No gate 7. See: casebound gate list"),
+        ("/gate show 7", "No gate 7. See: /gate list"),
     ],
 )
 async def test_what_is_missing_is_asked_for_in_one_sentence(rig: Rig, command: str, said: str) -> None:

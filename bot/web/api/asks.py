@@ -116,5 +116,5 @@ FileNumber = Annotated[int, Depends(file_number)]
 def _number(text: str, what: str, pattern: str) -> int:
     found = re.fullmatch(pattern, text)
     if found is None:
-        raise NotFound(f"No {what} {one_line(text)[:40]}. See: casebound {what} list")
+        raise NotFound(f"No {what} {one_line(text)[:40]}.", listed_by=f"{what} list")
     return int(found[1])
