@@ -28,7 +28,7 @@ from channels.style import discord_snowflake
 
 log = logging.getLogger("casebound.discord")
 
-_AGAIN_S, _REFUSED_AGAIN_S = 30.0, 300.0
+_REFUSED_AGAIN_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class DiscordLogin:
     api_url       where the REST API is, without a slash at the end; gateway_url where the gateway is
     patience_s    after so long without a word the connection is opened anew
     settles_s     after so long without news of a further server, it has told of all
+    again_s       so long after a connection that Discord has ended, or that failed, another is tried
     """
 
     token: str = field(repr=False)
@@ -52,6 +53,7 @@ class DiscordLogin:
     gateway_url: str | None = None
     patience_s: float = client.PATIENCE_S
     settles_s: float = client.SETTLES_S
+    again_s: float = 30.0
 
 
 @dataclass(slots=True)
@@ -183,14 +185,17 @@ class DiscordChannel:
             await receiver.resumed(Resumed(channel=places.NAME))
 
     async def _connect_again(self, receiver: Receiver) -> _Running:
-        wait_s = _AGAIN_S
+        wait_s = self._login.again_s
         while True:
             await asyncio.sleep(wait_s)
             try:
                 return await self._connect(receiver)
             except ChannelError as error:
-                wait_s = _REFUSED_AGAIN_S if isinstance(error, AuthFailed) else _AGAIN_S
+                wait_s = _REFUSED_AGAIN_S if isinstance(error, AuthFailed) else self._login.again_s
                 log.error("discord.not_connected", extra={"fields": {"error": str(error)}})
+            except Exception:  # a bug; but nobody else tries it again
+                wait_s = self._login.again_s
+                log.exception("discord.not_connected")
 
     async def _offer_commands(self, gateway: Gateway) -> None:
         """In the listed servers alone. One that we are not in yet has none of ours until the next start."""

@@ -161,7 +161,9 @@ class HttpApi:
             body, more = refusal(fault)
             return respond(429, body, headers | more)
         if fault.body is not None:
-            return web.Response(status=fault.status, text=fault.body, content_type="text/html")
+            # not by aiohttp's own argument, which puts a charset behind it
+            sent = {"Content-Type": fault.content_type}
+            return web.Response(status=fault.status, body=fault.body.encode(), headers=sent)
         return respond(fault.status, {"message": f"{fault.status}: Internal Server Error", "code": 0}, headers)
 
 
