@@ -123,9 +123,11 @@ class DiscordChannel:
     async def find(self, address: Address, nonce: str) -> str | None:
         return await self._running.out.find(address, nonce)
 
-    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address:
+    async def begin(
+        self, place: Address, label: str, title: str, people: Sequence[str], *, since: int
+    ) -> Address:  # fmt: skip
         gateway = self._running.gateway
-        return await threads.begin(gateway, place, label, title, people, private=self._login.private)
+        return await threads.begin(gateway, place, label, title, people, since, private=self._login.private)
 
     async def catch_up(self, address: Address, after: str | None) -> AsyncIterator[Inbound]:
         running = self._running

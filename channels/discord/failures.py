@@ -64,6 +64,8 @@ def _answer(error: discord.HTTPException, address: Address, *, sends: bool) -> C
         return ThreadGone(str(address), _GONE[error.code])
     if error.status == 429:
         return RetryLater(0, "Discord asks us to wait")
+    if error.status == 403 and error.response.headers.get("Content-Type") != "application/json":  # not Discord itself
+        return RetryLater(0, "something in front of Discord does not let us through")
     if error.status >= 500:
         why = f"Discord failed (status {error.status})"
         return Uncertain(why) if sends else RetryLater(0, why)

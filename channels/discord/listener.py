@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 
+import aiohttp
 import discord
 
 from channels.address import Address
@@ -82,7 +83,7 @@ class Listener:
     async def _say_so(self, message: discord.Message) -> None:
         try:
             await message.channel.send(_NOT_STORED)
-        except (discord.DiscordException, OSError) as error:
+        except (discord.DiscordException, aiohttp.ClientError, TimeoutError, OSError) as error:
             log.warning("discord.not_said", extra={"fields": {"error": type(error).__name__}})
 
     @asynccontextmanager

@@ -150,14 +150,18 @@ class HttpApi:
     def _spoil(
         self, request: web.Request, call: Call, fault: Fault, headers: dict[str, str]
     ) -> web.StreamResponse:  # fmt: skip
-        """What is heard of a call that went wrong."""
+        """What is heard of a call that went wrong.
+
+        A page instead of Discord's JSON is that of the proxy in front of it, which says nothing of `Via`: topics/
+        rate-limits#invalid-request-limit-aka-cloudflare-bans.
+        """
         self._world.changes.changed()
         if fault.cut:
             if request.transport is not None:
                 request.transport.abort()
             return web.Response(status=500)
         call.status = fault.status
-        if fault.status == 429:
+        if fault.status == 429 and fault.body is None:
             body, more = refusal(fault)
             return respond(429, body, headers | more)
         if fault.body is not None:
