@@ -13,6 +13,7 @@ import discord
 from channels.address import Address
 from channels.attached import Fetched
 from channels.discord import client, commands, events, files, places, threads
+from channels.discord.again import Again
 from channels.discord.answers import Answers
 from channels.discord.client import Gateway
 from channels.discord.examine import Examination
@@ -74,6 +75,7 @@ class DiscordChannel:
         self._login, self._clock = login, now
         self._now: _Running | None = None
         self._keeping: asyncio.Task[None] | None = None
+        self._changes: Again | None = None
         self._why_not: str | None = None
 
     @property
@@ -95,8 +97,10 @@ class DiscordChannel:
         if self._keeping is not None:
             return
         client.points_at(self._login.api_url, self._login.gateway_url)
-        self._now = await self._connect(receiver)
-        self._keeping = asyncio.create_task(self._keep(receiver, self._now), name="discord")
+        changes = Again(receiver)
+        self._now = await self._connect(receiver, changes)
+        self._changes = changes
+        self._keeping = asyncio.create_task(self._keep(receiver, changes, self._now), name="discord")
 
     async def stop(self) -> None:
         keeping, self._keeping = self._keeping, None
@@ -106,6 +110,9 @@ class DiscordChannel:
             await asyncio.gather(keeping, return_exceptions=True)
         if running is not None:
             await _close(running)
+        changes, self._changes = self._changes, None
+        if changes is not None:
+            await changes.stop()
 
     async def send(self, outbound: Outbound) -> str:
         return await self._running.out.send(outbound)
@@ -157,13 +164,13 @@ class DiscordChannel:
     async def fetch(self, reference: str, limit: int) -> Fetched:
         return await files.fetch(self._running.gateway, reference, limit)
 
-    async def _connect(self, receiver: Receiver) -> _Running:
+    async def _connect(self, receiver: Receiver, changes: Again) -> _Running:
         gateway = Gateway(self._clock, self._login.patience_s, self._login.settles_s)
         guilds, rooms = map(int, self._login.guilds), map(int, self._login.rooms)
         where = Whereabouts(gateway, [*guilds], [*rooms], self._clock)
         answers = Answers(receiver, where)
         commands.offer(gateway.tree, answers.typed, answers.opened_on)
-        gateway.tells(Listener(gateway, receiver, where, answers))
+        gateway.tells(Listener(gateway, receiver, where, answers, changes))
         try:
             with translated(_DISCORD):
                 connection = await client.connect(gateway, self._login.token)
@@ -175,23 +182,23 @@ class DiscordChannel:
         self._why_not = None
         return _Running(gateway, Outgoing(gateway, self._clock), where, connection)
 
-    async def _keep(self, receiver: Receiver, running: _Running) -> None:
+    async def _keep(self, receiver: Receiver, changes: Again, running: _Running) -> None:
         """Discord.py connects again by itself, but for what it gives up on, such as a token that is refused."""
         while True:
             (ended,) = await asyncio.gather(running.connection, return_exceptions=True)
             log.error("discord.connection_ended", extra={"fields": {"error": type(ended).__name__}})
             self._now = None
             await _close(running)
-            running = await self._connect_again(receiver)
+            running = await self._connect_again(receiver, changes)
             self._now = running
             await receiver.resumed(Resumed(channel=places.NAME))
 
-    async def _connect_again(self, receiver: Receiver) -> _Running:
+    async def _connect_again(self, receiver: Receiver, changes: Again) -> _Running:
         wait_s = self._login.again_s
         while True:
             await asyncio.sleep(wait_s)
             try:
-                return await self._connect(receiver)
+                return await self._connect(receiver, changes)
             except ChannelError as error:
                 wait_s = _REFUSED_AGAIN_S if isinstance(error, AuthFailed) else self._login.again_s
                 log.error("discord.not_connected", extra={"fields": {"error": str(error)}})
