@@ -201,7 +201,7 @@ class Delivery:
         if not place.begins:
             return None
         what = await self._store.read(threads.beginning, row)
-        thread = await channel.begin(place, what.label, what.title, what.people)
+        thread = await channel.begin(place, what.label, what.title, what.people, since=what.since)
         return None if thread is None else await self._store.write(threads.begun, self._clock.now(), row, thread)
 
     async def _hand_over(

@@ -26,11 +26,15 @@ def begin(tx: Tx, now: int, case: Case, room: Address, by: Principal, text: str)
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What a thread that is made apart is called, and who is to be in it: accounts by the platform's ids."""
+    """What a thread that is made apart is called, and who is to be in it: accounts by the platform's ids.
+
+    `since`: when its case was opened, in ms UTC; an older thread is another case's.
+    """
 
     label: str
     title: str
     people: tuple[str, ...]
+    since: int
 
 
 def beginning(tx: Tx, row: OutboxRow) -> Beginning:
@@ -38,7 +42,7 @@ def beginning(tx: Tx, row: OutboxRow) -> Beginning:
     case = cases.by_id(tx, row.case_id)
     accounts = [] if case.requester is None else principals.accounts_of(tx, case.requester)
     people = tuple(one.account_id for one in accounts if one.channel == row.channel and one.revoked_at is None)
-    return Beginning(case.label, case.title, people)
+    return Beginning(case.label, case.title, people, case.opened_at)
 
 
 def begun(tx: Tx, now: int, row: OutboxRow, thread: Address) -> OutboxRow:

@@ -71,7 +71,9 @@ class ConsoleChannel:
         if self._listening is not None:
             await _over(self._listening)
 
-    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address | None:
+    async def begin(
+        self, place: Address, label: str, title: str, people: Sequence[str], *, since: int
+    ) -> Address | None:  # fmt: skip
         """A terminal has one thread, which is there."""
         return None
 

@@ -84,7 +84,9 @@ class MemoryChannel:
     async def stop(self) -> None:
         self._receiver = None
 
-    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address | None:
+    async def begin(
+        self, place: Address, label: str, title: str, people: Sequence[str], *, since: int
+    ) -> Address | None:  # fmt: skip
         """Its threads begin with what is said first."""
         return None
 

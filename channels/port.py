@@ -92,11 +92,13 @@ class Channel(Protocol):
         """Let go of everything: connections, tasks, files. Stopping what is stopped changes nothing."""
         ...
 
-    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address | None:
+    async def begin(
+        self, place: Address, label: str, title: str, people: Sequence[str], *, since: int
+    ) -> Address | None:  # fmt: skip
         """The thread that `place` stands for, made, with these people in it; None where our first message begins it.
 
-        Its name begins with `label`, which tells it from others: done again, it is the same thread. `people` are the
-        platform's ids. Raises as `send` does.
+        Its name begins with `label`, which tells it from others that were made `since` (ms UTC, when the case was
+        opened): done again, it is the same thread. `people` are the platform's ids. Raises as `send` does.
         """
         ...
 

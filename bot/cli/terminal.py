@@ -46,8 +46,10 @@ class Terminal:
     async def stop(self) -> None:
         await self._console.stop()
 
-    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address | None:
-        return await self._console.begin(place, label, title, people)
+    async def begin(
+        self, place: Address, label: str, title: str, people: Sequence[str], *, since: int
+    ) -> Address | None:  # fmt: skip
+        return await self._console.begin(place, label, title, people, since=since)
 
     async def send(self, outbound: Outbound) -> str:
         content = outbound.content

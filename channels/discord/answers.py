@@ -7,24 +7,28 @@ https://docs.discord.com/developers/interactions/receiving-and-responding
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import cast
 
+import aiohttp
 import discord
 
 from channels import arguments
 from channels.address import Account
 from channels.card import Card
 from channels.discord import events, modals, places, presses
-from channels.discord.literal import fenced, literally
+from channels.discord.literal import as_shown, fenced, fenced_pieces
 from channels.discord.whereabouts import Whereabouts
 from channels.messages import Command, Press, Quoting
 from channels.port import Receiver
 
 log = logging.getLogger("casebound.discord")
 
-_ALREADY_ANSWERED = 40060
-_PIECE, _PIECES = 1_900, 8
+_PIECE, _PIECES = 2_000, 8
+_REMEMBERED = 1_000
+_NOT_ANSWERED = (discord.DiscordException, aiohttp.ClientError, TimeoutError, OSError)
+"""What becomes of an answer that does not get through: what was pressed or typed counts all the same."""
 
 
 class Answers:
@@ -32,17 +36,19 @@ class Answers:
 
     def __init__(self, receiver: Receiver, where: Whereabouts) -> None:
         self._receiver, self._where = receiver, where
+        self._seen: OrderedDict[int, None] = OrderedDict()
 
     async def interacted(self, interaction: discord.Interaction) -> None:
         """A press on a button, or a modal that was sent off; commands come by the tree."""
         name = str(cast("Mapping[str, object]", interaction.data or {}).get("custom_id") or "")
         submitted = interaction.type is discord.InteractionType.modal_submit
         button = modals.button_of(name) if submitted else name
-        if not presses.verb_of(button):
+        if not presses.verb_of(button) or not self._is_new(interaction):
             return
         if not submitted and presses.verb_of(button) in presses.WITH_REASON:
             await self._ask_why(interaction, button)
-        elif await _acknowledged(interaction, new=submitted):
+        else:
+            await _acknowledge(interaction, new=submitted)
             at = await self._where.of_interaction(interaction)
             if at is None:
                 return
@@ -54,8 +60,9 @@ class Answers:
 
     async def typed(self, interaction: discord.Interaction, line: str) -> None:
         """A command."""
-        if not await _acknowledged(interaction, new=True):
+        if not self._is_new(interaction):
             return
+        await _acknowledge(interaction, new=True)
         at = await self._where.of_interaction(interaction)
         if at is None:
             await _tell(interaction, "I am not at work here.")
@@ -65,8 +72,9 @@ class Answers:
 
     async def opened_on(self, interaction: discord.Interaction, message: discord.Message) -> None:
         """A case on a message: quoted, with whose it is, for whoever asked for it."""
-        if not await _acknowledged(interaction, new=True):
+        if not self._is_new(interaction):
             return
+        await _acknowledge(interaction, new=True)
         at = await self._where.of_interaction(interaction)
         if at is None:
             await _tell(interaction, "I am not at work here.")
@@ -82,8 +90,17 @@ class Answers:
             return
         try:
             await interaction.response.send_modal(modals.reason(button))
-        except discord.HTTPException as error:
-            log.warning("discord.not_opened", extra={"fields": {"code": error.code}})
+        except _NOT_ANSWERED as error:
+            _note("discord.not_opened", error)
+
+    def _is_new(self, interaction: discord.Interaction) -> bool:
+        """Whether it comes for the first time. Discord may send the same one twice, to one connection of ours."""
+        if interaction.id in self._seen:
+            return False
+        self._seen[interaction.id] = None
+        if len(self._seen) > _REMEMBERED:
+            self._seen.popitem(last=False)
+        return True
 
     async def _show_whole(self, interaction: discord.Interaction, press: Press) -> None:
         """Every argument to its end, and then the button that approves. What is too long even for this has none."""
@@ -92,44 +109,60 @@ class Answers:
             await _tell(interaction, card)
             return
         text = arguments.lines(card.arguments)
-        pieces = [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)] or [""]
-        await _tell(interaction, f"{card.statement}\n{card.tool}")
-        for piece in pieces[:_PIECES]:
-            await interaction.followup.send(fenced(piece), ephemeral=True)
-        if len(pieces) > _PIECES:
-            left, where = len(text) - _PIECE * _PIECES, f"casebound gate show {card.gate_id}"
+        pieces = fenced_pieces(text, _PIECE)
+        shown = pieces[:_PIECES]
+        read = await _tell(interaction, f"{card.statement}\n{card.tool}")
+        for piece in shown:
+            read = read and await _whisper(interaction, fenced(piece))
+        if not read:  # who has not seen all of it does not approve it here
+            await _tell(interaction, "Not all of it could be shown. Please press the button again in a minute.")
+        elif len(pieces) > _PIECES:
+            left, where = len(text) - sum(map(len, shown)), f"casebound gate show {card.gate_id}"
             await _tell(interaction, f"… and {left:,} characters more. Decide it where all of it can be read: {where}")
         elif "approve" in card.verbs:
             await _offer(interaction, card)
 
 
-async def _acknowledged(interaction: discord.Interaction, *, new: bool) -> bool:
-    """Say in time that it has arrived; False where that was said before, as the same one came twice.
+async def _acknowledge(interaction: discord.Interaction, *, new: bool) -> None:
+    """Say in time that it has arrived. Whether Discord hears that or not, it has.
 
     `new`: what is answered is a message of its own, and not beside the one that was pressed.
     """
     try:
         await interaction.response.defer(ephemeral=True, thinking=new)
-    except discord.HTTPException as error:
-        if error.code == _ALREADY_ANSWERED:
-            return False
-        log.warning("discord.not_acknowledged", extra={"fields": {"code": error.code}})
-    return True
+    except _NOT_ANSWERED as error:
+        _note("discord.not_acknowledged", error)
 
 
 async def _offer(interaction: discord.Interaction, card: Card) -> None:
     view = discord.ui.View(timeout=None)
     view.add_item(presses.button(card, "approve"))
     view.stop()
-    await interaction.followup.send("That is all of it.", view=view, ephemeral=True)
+    await _whisper(interaction, "That is all of it.", view)
 
 
-async def _tell(interaction: discord.Interaction, text: str) -> None:
+async def _tell(interaction: discord.Interaction, text: str) -> bool:
     """Nobody's record: what was decided is on the card and in the trail."""
+    return await _whisper(interaction, as_shown(text, 2_000)[0] or "Done.")
+
+
+async def _whisper(interaction: discord.Interaction, text: str, view: discord.ui.View | None = None) -> bool:
+    """Whether it got through, as it stands, to that person alone."""
     try:
-        await interaction.followup.send(literally(text)[:2_000] or "Done.", ephemeral=True)
-    except discord.HTTPException as error:
-        log.warning("discord.not_whispered", extra={"fields": {"code": error.code}})
+        if view is None:
+            await interaction.followup.send(text, ephemeral=True)
+        else:
+            await interaction.followup.send(text, view=view, ephemeral=True)
+    except _NOT_ANSWERED as error:
+        _note("discord.not_whispered", error)
+        return False
+    return True
+
+
+def _note(what: str, error: Exception) -> None:
+    """Without its text, which may hold the token of the interaction."""
+    code = error.code if isinstance(error, discord.HTTPException) else None
+    log.warning(what, extra={"fields": {"error": type(error).__name__, "code": code}})
 
 
 def _account(interaction: discord.Interaction) -> Account:

@@ -13,6 +13,7 @@ import discord
 from channels.address import Address
 from channels.attached import Fetched
 from channels.discord import client, commands, events, files, places, threads
+from channels.discord.again import Again
 from channels.discord.answers import Answers
 from channels.discord.client import Gateway
 from channels.discord.examine import Examination
@@ -28,7 +29,7 @@ from channels.style import discord_snowflake
 
 log = logging.getLogger("casebound.discord")
 
-_AGAIN_S, _REFUSED_AGAIN_S = 30.0, 300.0
+_REFUSED_AGAIN_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class DiscordLogin:
     api_url       where the REST API is, without a slash at the end; gateway_url where the gateway is
     patience_s    after so long without a word the connection is opened anew
     settles_s     after so long without news of a further server, it has told of all
+    again_s       so long after a connection that Discord has ended, or that failed, another is tried
     """
 
     token: str = field(repr=False)
@@ -52,6 +54,7 @@ class DiscordLogin:
     gateway_url: str | None = None
     patience_s: float = client.PATIENCE_S
     settles_s: float = client.SETTLES_S
+    again_s: float = 30.0
 
 
 @dataclass(slots=True)
@@ -72,6 +75,7 @@ class DiscordChannel:
         self._login, self._clock = login, now
         self._now: _Running | None = None
         self._keeping: asyncio.Task[None] | None = None
+        self._changes: Again | None = None
         self._why_not: str | None = None
 
     @property
@@ -93,8 +97,10 @@ class DiscordChannel:
         if self._keeping is not None:
             return
         client.points_at(self._login.api_url, self._login.gateway_url)
-        self._now = await self._connect(receiver)
-        self._keeping = asyncio.create_task(self._keep(receiver, self._now), name="discord")
+        changes = Again(receiver)
+        self._now = await self._connect(receiver, changes)
+        self._changes = changes
+        self._keeping = asyncio.create_task(self._keep(receiver, changes, self._now), name="discord")
 
     async def stop(self) -> None:
         keeping, self._keeping = self._keeping, None
@@ -104,6 +110,9 @@ class DiscordChannel:
             await asyncio.gather(keeping, return_exceptions=True)
         if running is not None:
             await _close(running)
+        changes, self._changes = self._changes, None
+        if changes is not None:
+            await changes.stop()
 
     async def send(self, outbound: Outbound) -> str:
         return await self._running.out.send(outbound)
@@ -121,9 +130,11 @@ class DiscordChannel:
     async def find(self, address: Address, nonce: str) -> str | None:
         return await self._running.out.find(address, nonce)
 
-    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address:
+    async def begin(
+        self, place: Address, label: str, title: str, people: Sequence[str], *, since: int
+    ) -> Address:  # fmt: skip
         gateway = self._running.gateway
-        return await threads.begin(gateway, place, label, title, people, private=self._login.private)
+        return await threads.begin(gateway, place, label, title, people, since, private=self._login.private)
 
     async def catch_up(self, address: Address, after: str | None) -> AsyncIterator[Inbound]:
         running = self._running
@@ -153,13 +164,13 @@ class DiscordChannel:
     async def fetch(self, reference: str, limit: int) -> Fetched:
         return await files.fetch(self._running.gateway, reference, limit)
 
-    async def _connect(self, receiver: Receiver) -> _Running:
+    async def _connect(self, receiver: Receiver, changes: Again) -> _Running:
         gateway = Gateway(self._clock, self._login.patience_s, self._login.settles_s)
         guilds, rooms = map(int, self._login.guilds), map(int, self._login.rooms)
         where = Whereabouts(gateway, [*guilds], [*rooms], self._clock)
         answers = Answers(receiver, where)
         commands.offer(gateway.tree, answers.typed, answers.opened_on)
-        gateway.tells(Listener(gateway, receiver, where, answers))
+        gateway.tells(Listener(gateway, receiver, where, answers, changes))
         try:
             with translated(_DISCORD):
                 connection = await client.connect(gateway, self._login.token)
@@ -171,26 +182,29 @@ class DiscordChannel:
         self._why_not = None
         return _Running(gateway, Outgoing(gateway, self._clock), where, connection)
 
-    async def _keep(self, receiver: Receiver, running: _Running) -> None:
+    async def _keep(self, receiver: Receiver, changes: Again, running: _Running) -> None:
         """Discord.py connects again by itself, but for what it gives up on, such as a token that is refused."""
         while True:
             (ended,) = await asyncio.gather(running.connection, return_exceptions=True)
             log.error("discord.connection_ended", extra={"fields": {"error": type(ended).__name__}})
             self._now = None
             await _close(running)
-            running = await self._connect_again(receiver)
+            running = await self._connect_again(receiver, changes)
             self._now = running
             await receiver.resumed(Resumed(channel=places.NAME))
 
-    async def _connect_again(self, receiver: Receiver) -> _Running:
-        wait_s = _AGAIN_S
+    async def _connect_again(self, receiver: Receiver, changes: Again) -> _Running:
+        wait_s = self._login.again_s
         while True:
             await asyncio.sleep(wait_s)
             try:
-                return await self._connect(receiver)
+                return await self._connect(receiver, changes)
             except ChannelError as error:
-                wait_s = _REFUSED_AGAIN_S if isinstance(error, AuthFailed) else _AGAIN_S
+                wait_s = _REFUSED_AGAIN_S if isinstance(error, AuthFailed) else self._login.again_s
                 log.error("discord.not_connected", extra={"fields": {"error": str(error)}})
+            except Exception:  # a bug; but nobody else tries it again
+                wait_s = self._login.again_s
+                log.exception("discord.not_connected")
 
     async def _offer_commands(self, gateway: Gateway) -> None:
         """In the listed servers alone. One that we are not in yet has none of ours until the next start."""

@@ -9,14 +9,15 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import discord
 import yarl
 from discord import app_commands
 from discord.gateway import DiscordWebSocket
-from discord.http import Route
+from discord.http import HTTPClient, Route
 
+from channels.discord.failures import NotDiscord
 from channels.discord.places import NAME
 from channels.errors import AuthFailed, RetryLater
 
@@ -28,8 +29,6 @@ _LATE = 1.15
 """A connection on which nothing was heard for so many heartbeats is taken for dead."""
 PATIENCE_S = 50.0
 """After so long without a word discord.py opens another; it has to be longer than a heartbeat."""
-
-
 SETTLES_S = 2.0
 """Once connected, Discord tells of one server after the other; after so long without another, that was all of them."""
 
@@ -58,6 +57,7 @@ class Gateway(discord.Client):
             chunk_guilds_at_startup=False, allowed_mentions=discord.AllowedMentions.none(), enable_debug_events=True,
             heartbeat_timeout=patience_s, guild_ready_timeout=settles_s, max_ratelimit_timeout=30.0,
         )  # fmt: skip
+        _refuse_pages(self.http)
         self.tree = app_commands.CommandTree[discord.Client](self)
         self._now, self._heard, self._heartbeat_s = now, now(), _HEARTBEAT_S
         self._events: Events | None = None
@@ -123,6 +123,22 @@ class Gateway(discord.Client):
             await what(self._events)
 
 
+def _refuse_pages(http: HTTPClient) -> None:
+    """Let no page of a proxy pass for an answer of Discord's, which is JSON or nothing: it raises `NotDiscord`.
+
+    Discord.py hands text on, and then breaks wherever it first looks into it.
+    """
+    asked = http.request
+
+    async def request(route: Route, **how: Any) -> Any:
+        answer = await asked(route, **how)
+        if isinstance(answer, str) and answer:
+            raise NotDiscord(f"a text of {len(answer):,} characters")
+        return answer
+
+    http.request = request
+
+
 def points_at(api_url: str | None, gateway_url: str | None) -> None:
     """Let every client of this process speak to another server than Discord's. discord.py has one for all."""
     if api_url is not None:
@@ -141,9 +157,12 @@ async def connect(gateway: Gateway, token: str) -> asyncio.Task[None]:
     ready = asyncio.create_task(gateway.wait_until_ready(), name="discord ready")
     try:
         await asyncio.wait({keeping, ready}, return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+        raise
     finally:
-        if not ready.done():
-            ready.cancel()
+        ready.cancel()
     if keeping.done():
         await _why_not(keeping)
     return keeping

@@ -28,6 +28,10 @@ _GONE = {
 }
 
 
+class NotDiscord(Exception):
+    """What came is no answer of Discord's."""
+
+
 class MessageMissing(Undeliverable):
     """The message that was to be changed is not there."""
 
@@ -41,6 +45,9 @@ def translated(address: Address, *, sends: bool = False) -> Generator[None]:
         raise RetryLater(math.ceil(error.retry_after * 1_000), "Discord asks us to wait") from None
     except discord.HTTPException as error:
         raise _answer(error, address, sends=sends) from None
+    except NotDiscord as error:  # somebody in between has answered: what Discord did is not known
+        why = f"what answered is not Discord, perhaps a proxy ({error})"
+        raise (Uncertain(why) if sends else RetryLater(0, why)) from None
     except (discord.GatewayNotFound, discord.ConnectionClosed) as error:
         raise RetryLater(0, f"Discord's gateway does not take us ({type(error).__name__})") from None
     except aiohttp.ClientConnectorError as error:
@@ -57,6 +64,8 @@ def _answer(error: discord.HTTPException, address: Address, *, sends: bool) -> C
         return ThreadGone(str(address), _GONE[error.code])
     if error.status == 429:
         return RetryLater(0, "Discord asks us to wait")
+    if error.status == 403 and error.response.headers.get("Content-Type") != "application/json":  # not Discord itself
+        return RetryLater(0, "something in front of Discord does not let us through")
     if error.status >= 500:
         why = f"Discord failed (status {error.status})"
         return Uncertain(why) if sends else RetryLater(0, why)

@@ -7,10 +7,12 @@ import logging
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 
+import aiohttp
 import discord
 
 from channels.address import Address
 from channels.discord import events, places
+from channels.discord.again import Again
 from channels.discord.answers import Answers
 from channels.discord.whereabouts import Whereabouts
 from channels.messages import Gone, Resumed
@@ -24,8 +26,11 @@ _NOT_STORED = "I could not store that. Please say it again in a minute."
 class Listener:
     """One for each connection of ours."""
 
-    def __init__(self, client: discord.Client, receiver: Receiver, where: Whereabouts, answers: Answers) -> None:
+    def __init__(
+        self, client: discord.Client, receiver: Receiver, where: Whereabouts, answers: Answers, changes: Again
+    ) -> None:
         self._client, self._receiver, self._where, self._answers = client, receiver, where, answers
+        self._changes = changes
         self._was_connected = False
         self._turns: dict[int, asyncio.Lock] = {}
         self._waiting: dict[int, int] = {}
@@ -56,14 +61,14 @@ class Listener:
         async with self._turn(message.channel.id):
             at = await self._where.of_message(message)
             if at is not None and (changed := events.changed(message, at, self._us)) is not None:
-                await self._receiver.changed(changed)
+                await self._changes.changed(changed)
 
     async def removed(self, guild: int | None, channel: int, messages: Collection[int]) -> None:
         async with self._turn(channel):
             at = await self._where.of(guild, channel)
             if at is not None:
                 for message in messages:
-                    await self._receiver.changed(events.deleted(message, at))
+                    await self._changes.changed(events.deleted(message, at))
 
     async def interacted(self, interaction: discord.Interaction) -> None:
         await self._answers.interacted(interaction)
@@ -82,7 +87,7 @@ class Listener:
     async def _say_so(self, message: discord.Message) -> None:
         try:
             await message.channel.send(_NOT_STORED)
-        except (discord.DiscordException, OSError) as error:
+        except (discord.DiscordException, aiohttp.ClientError, TimeoutError, OSError) as error:
             log.warning("discord.not_said", extra={"fields": {"error": type(error).__name__}})
 
     @asynccontextmanager

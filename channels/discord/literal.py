@@ -22,6 +22,20 @@ def fenced(text: str) -> str:
     return f"{_FENCE}\n{text.replace(_FENCE, '``⟨U+0060⟩')}\n{_FENCE}"
 
 
+def fenced_pieces(text: str, most: int) -> list[str]:
+    """`text` in parts of which each, in a code block, measures `most` UTF-16 units at the most; one at the least."""
+    pieces: list[str] = []
+    at = 0
+    while at < len(text) or not pieces:
+        low, high = at + 1, max(min(len(text), at + most), at + 1)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if _units(fenced(text[at:middle])) <= most else (low, middle - 1)
+        pieces.append(text[at:low])
+        at = low
+    return pieces
+
+
 def as_shown(text: str, most: int) -> tuple[str, bool]:
     """`text` literally, cut where that is longer than `most` UTF-16 units; and whether nothing was cut."""
     whole = literally(text)

@@ -7,6 +7,7 @@ https://docs.discord.com/developers/resources/message#create-message
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -21,6 +22,7 @@ from channels.errors import CannotTell
 from channels.messages import Content, Outbound
 from channels.plain import POSSIBLE_DUPLICATE
 
+_LONGEST_NONCE = 25
 _REMEMBERED_S = 120.0
 """How long a repeat is surely answered with the first post: Discord says "the past few minutes"."""
 
@@ -82,13 +84,14 @@ class Outgoing:
     async def _post(self, outbound: Outbound) -> discord.Message:
         content, place = outbound.content, self._place(outbound.address)
         note = POSSIBLE_DUPLICATE if outbound.possible_duplicate else None
+        nonce = _nonce(outbound)
         if not isinstance(content, Card):
-            return await place.send(f"{note} {content.text}" if note else content.text, nonce=outbound.nonce)
+            return await place.send(f"{note} {content.text}" if note else content.text, nonce=nonce)
         laid = laid_out(content)
         view = _kept_nowhere(presses.buttons(content, whole=laid.whole))
         if view is None:
-            return await place.send(note, embeds=laid.embeds, nonce=outbound.nonce)
-        return await place.send(note, embeds=laid.embeds, view=view, nonce=outbound.nonce)
+            return await place.send(note, embeds=laid.embeds, nonce=nonce)
+        return await place.send(note, embeds=laid.embeds, view=view, nonce=nonce)
 
     async def _open_again(self, address: Address) -> None:
         """An archived thread takes posts again once somebody opens it who may. One that is locked stays so."""
@@ -100,6 +103,18 @@ class Outgoing:
 
     def _message(self, address: Address, message_id: str) -> discord.PartialMessage:
         return self._place(address).get_partial_message(int(message_id) if message_id.isdecimal() else 0)
+
+
+def _nonce(outbound: Outbound) -> str:
+    """What tells Discord a repeat: our id of the post with what it says and where.
+
+    The id alone comes again in a store that was restored or set up anew, and Discord would answer what is said then
+    with what was said before. A card is told by its gate, as its words change with the time.
+    """
+    content = outbound.content
+    what = f"{content.gate_id}:{content.digest8}" if isinstance(content, Card) else content.text
+    said = f"{outbound.nonce} {outbound.address} {what}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(said).hexdigest()[:_LONGEST_NONCE]
 
 
 def _kept_nowhere(view: discord.ui.View | None) -> discord.ui.View | None:

@@ -22,6 +22,7 @@ PATTERN = r"gate:(?P<gate>[1-9][0-9]{0,17}):(?P<verb>[a-z_]{1,20}):(?P<digest>[0
 VIEW = "view"
 WITH_REASON = ("deny", "revise")
 _NAME = re.compile(PATTERN)
+_VERBS = frozenset({VIEW, *VERB_WORDS})
 _STYLES: dict[str, discord.ButtonStyle] = {
     "approve": discord.ButtonStyle.success, "deny": discord.ButtonStyle.danger, VIEW: discord.ButtonStyle.primary,
 }  # fmt: skip
@@ -66,4 +67,4 @@ def pressed(interaction: discord.Interaction, where: Address, name: str, reason:
 def verb_of(name: str) -> str:
     """What a button of that name is for; empty where it is no button of a card."""
     found = _NAME.fullmatch(name)
-    return "" if found is None else found["verb"]
+    return "" if found is None or found["verb"] not in _VERBS else found["verb"]

@@ -14,9 +14,12 @@ from channels.address import Address
 from channels.discord import places
 from channels.discord.failures import translated
 from channels.errors import ThreadGone
+from channels.style import discord_snowflake
 
 log = logging.getLogger("casebound.discord")
 
+_CLOCKS_APART_MS = 60_000
+"""How far our clock may be before Discord's."""
 _NAME = 100
 _ALREADY_BEGUN = 160004
 _LONGEST_KEPT_OPEN = 10_080
@@ -24,15 +27,18 @@ _LONGEST_KEPT_OPEN = 10_080
 
 
 async def begin(
-    client: discord.Client, place: Address, label: str, title: str, people: Sequence[str], *, private: bool
-) -> Address:
+    client: discord.Client, place: Address, label: str, title: str, people: Sequence[str], since: int,
+    *, private: bool,
+) -> Address:  # fmt: skip
     """The thread that `place` stands for, with these people in it. Done again, it is the same thread.
 
-    Its name begins with `label`, which tells it from every other of ours in that room.
+    Its name begins with `label`, which tells it from every other of ours in that room that was made since then (ms
+    UTC): a store that was set up anew or restored gives a label again, and what was said in the older thread is not
+    for whoever is in the new case.
     """
     with translated(place):
         room = await _room(client, place)
-        thread = await _begun_before(client, room, label)
+        thread = await _begun_before(client, room, label, _earliest(place, since))
         if thread is None:
             thread = await _make(room, place, f"{label} {title}"[:_NAME], private=private)
         at = places.thread(room.guild.id, room.id, thread)
@@ -48,10 +54,16 @@ async def _room(client: discord.Client, place: Address) -> discord.TextChannel:
     return found
 
 
-async def _begun_before(client: discord.Client, room: discord.TextChannel, label: str) -> int | None:
+def _earliest(place: Address, since: int) -> int:
+    """The least id of a thread that may be this one: by Discord's own clock, where it begins on a message."""
+    message = place.begins_on
+    return int(message) if message.isdecimal() else int(discord_snowflake(since - _CLOCKS_APART_MS))
+
+
+async def _begun_before(client: discord.Client, room: discord.TextChannel, label: str, earliest: int) -> int | None:
     us = client.user
     for thread in await room.guild.active_threads():
-        ours = us is not None and thread.owner_id == us.id and thread.parent_id == room.id
+        ours = us is not None and thread.owner_id == us.id and thread.parent_id == room.id and thread.id >= earliest
         if ours and not thread.locked and f"{thread.name} ".startswith(f"{label} "):
             return thread.id
     return None

@@ -155,7 +155,9 @@ class SlackChannel:
             except ChannelError as error:
                 log.info("slack.asked", extra={"fields": {"error": str(error)}})
 
-    async def begin(self, place: Address, label: str, title: str, people: Sequence[str]) -> Address | None:
+    async def begin(
+        self, place: Address, label: str, title: str, people: Sequence[str], *, since: int
+    ) -> Address | None:  # fmt: skip
         """A thread of Slack's begins with what is said first."""
         return None
 

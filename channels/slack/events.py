@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -19,6 +19,9 @@ from channels.slack.files import attached, references
 
 _SAID = frozenset({None, "file_share", "thread_broadcast", "bot_message"})
 """Subtypes that are something somebody says; every other tells of a change."""
+
+SLACKBOT = "USLACKBOT"
+"""Slack's own voice, which has the same id everywhere."""
 
 _ROOM_LOST = re.compile(r"(channel|group)_(archive|deleted|left)")
 _TOKEN = re.compile(r"<([@#!])?([^<>|]*)(?:\|([^<>]*))?>")
@@ -42,7 +45,7 @@ def inbound(event: Mapping[str, object], us: Us) -> Inbound | None:
     """
     if event.get("type") not in ("message", "app_mention") or event.get("subtype") not in _SAID:
         return None
-    if _text(event, "user") == us.user or _text(event, "bot_id") == us.bot:
+    if us.user == _text(event, "user") or us.bot in _programs(event):
         return None
     said = of_anybody(event, us)
     return said if said is not None and said.account.space in us.teams else None
@@ -50,7 +53,7 @@ def inbound(event: Mapping[str, object], us: Us) -> Inbound | None:
 
 def of_anybody(event: Mapping[str, object], us: Us) -> Inbound | None:
     """What stands in a message, whoever has written it, we ourselves and people of other workspaces included."""
-    user, bot = _text(event, "user"), _text(event, "bot_id")
+    user, bot = _text(event, "user"), _program(event)
     room, ts, author = _text(event, "channel"), _text(event, "ts"), bot or user
     if not (author and room and ts):
         return None
@@ -78,7 +81,7 @@ def changed(event: Mapping[str, object], us: Us) -> Changed | None:
     now, before = _part(event, "message"), _part(event, "previous_message")
     if event.get("type") != "message" or subtype not in ("message_changed", "message_deleted") or not room:
         return None
-    if _text(before, "bot_id") == us.bot or _text(before, "user") == us.user:
+    if us.bot in _programs(before) or us.user == _text(before, "user"):
         return None
     ts = _text(event, "deleted_ts") or _text(now, "ts")
     deleted = subtype == "message_deleted" or now.get("subtype") == "tombstone"
@@ -105,6 +108,23 @@ def spoken(text: str, bot: str) -> str:
     """The text as its author sees it: our own mention at its start is left out, tokens and entities are spelled out."""
     stripped = re.sub(rf"^\s*<@{re.escape(bot)}(\|[^>]*)?>[\s,:]*", "", text)
     return html.unescape(_TOKEN.sub(_spelled, stripped)) if "&" in text or "<" in text else stripped
+
+
+def _program(event: Mapping[str, object]) -> str:
+    """The id of the program that has said it; empty for a person's own words.
+
+    An app that posts with somebody's token is shown as that person, and whatever anybody has told Slackbot to say, as
+    in a reminder, comes from Slackbot: neither speaks with a person's rights (R20, R23).
+    https://docs.slack.dev/reference/events/message/bot_message
+    """
+    named = next(_programs(event), "") or _text(event, "app_id")
+    nobodys = event.get("subtype") == "bot_message" or _text(event, "user") == SLACKBOT
+    return named or (SLACKBOT if nobodys else "")
+
+
+def _programs(event: Mapping[str, object]) -> Iterator[str]:
+    """The bot ids that a message carries."""
+    return filter(None, (_text(event, "bot_id"), _text(_part(event, "bot_profile"), "id")))
 
 
 def _spelled(token: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ from channels.address import Address
 from channels.errors import CannotTell, RetryLater
 from channels.messages import Content, Outbound
 from channels.slack.blocks import literally, rendered
+from channels.slack.events import SLACKBOT
 from channels.slack.failures import MessageMissing
 from channels.slack.pace import Pace
 from channels.slack.quota import Quota
@@ -23,7 +24,6 @@ from channels.slack.web import Payload, Web
 
 EVENT_TYPE = "casebound_outbound"
 _PAGE = 200
-_SLACKBOT = "USLACKBOT"
 _LOOKED_THROUGH = 5
 """Pages in which a post is looked for: a longer thread is one of which we cannot tell."""
 
@@ -136,7 +136,7 @@ class Outgoing:
                 "conversations.list", types="im", exclude_archived="true", limit=_PAGE, cursor=cursor
             )
             for room in cast("list[Payload]", page.get("channels") or []):
-                if not room.get("is_user_deleted") and room.get("user") != _SLACKBOT:
+                if not room.get("is_user_deleted") and room.get("user") != SLACKBOT:
                     yield str(room["id"])
             if (cursor := _following(page)) is None:
                 return

@@ -36,7 +36,11 @@ class Recorder:
         return "C-1001 is open on that message."
 
     async def changed(self, changed: Changed) -> None:
-        self.changes.append(changed)
+        if self.refusing:
+            raise OSError("the disk is full, says /secret/path")
+        async with self._changed:
+            self.changes.append(changed)
+            self._changed.notify_all()
 
     async def press(self, press: Press) -> str:
         self.presses.append(press)
@@ -72,6 +76,11 @@ class Recorder:
         """Returns once that many commands have arrived."""
         async with self._changed:
             await self._changed.wait_for(lambda: len(self.commands) >= count)
+
+    async def until_changed(self, count: int) -> None:
+        """Returns once that many edits and deletions have been stored."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.changes) >= count)
 
     async def until_resumed(self, count: int) -> None:
         """Returns once a channel has said so often that it is back."""

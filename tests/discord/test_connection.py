@@ -6,6 +6,7 @@ import pytest
 
 from channels.discord.channel import DiscordChannel, DiscordLogin
 from channels.errors import AuthFailed
+from channels.port import SaysWhy
 from tests.channel_contract.recorder import Recorder
 from tests.discord.household import Household
 from tests.loop.scripted import says
@@ -87,3 +88,32 @@ async def test_where_discord_cannot_be_reached_the_service_starts_and_says_so_un
 
 async def _true(found: bool) -> bool:
     return found
+
+
+@pytest.mark.parametrize("call", ["get_current_user", "get_application", "overwrite_guild_commands"])
+async def test_where_a_proxy_answers_with_its_page_the_service_starts_and_says_so_until_discord_does(
+    home: Household, call: str
+) -> None:
+    await home.close()
+    home.discord.fail_next(call, status=200, body="<html>Sign in to the network</html>", times=None)
+    await home.open()
+    channel = home.service.channels["discord"]
+    assert isinstance(channel, SaysWhy)
+    assert "perhaps a proxy" in (channel.trouble or "")
+    home.discord.heal(call)
+    await home.until_so(lambda: _true(channel.connected))
+
+
+async def test_a_connection_that_discord_ended_is_tried_again_also_after_what_nobody_expected(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with DiscordServer() as discord:
+        channel = DiscordChannel(login(discord, again_s=0.01))
+        recorder = Recorder()
+        await channel.start(recorder)
+        discord.fail_next("get_current_user", status=200, body="[]", content_type="application/json")
+        discord.gateway.drop(4004)
+        await recorder.until_resumed(1)
+        assert channel.connected
+        await channel.stop()
+    assert [record.message for record in caplog.records].count("discord.not_connected") == 1

@@ -28,7 +28,7 @@ async def test_a_note_of_discords_is_said_by_nobody(rig: DiscordRig) -> None:
     room = rig.discord.room("kitchen")
     thread = await rig.channel.begin(
         rig.address.model_copy(update={"space": rig.discord.guild.id, "room": room.id, "thread": "new-C-1"}),
-        "C-1", "the oven", [rig.kim.id],
+        "C-1", "the oven", [rig.kim.id], since=0,
     )  # fmt: skip
     (begun,) = rig.discord.world.threads_of(room)
     rig.kim.adds(begun, rig.discord.member("lee").person)

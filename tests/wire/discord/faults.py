@@ -16,7 +16,10 @@ class When(StrEnum):
 
 @dataclass(frozen=True)
 class Fault:
-    """One call that goes wrong: with a status, or (`cut`) with no answer at all. `body`: what stands in the answer."""
+    """One call that goes wrong: with a status, or (`cut`) with no answer at all.
+
+    `body`, of this `content_type`: what stands in the answer, as somebody in between may say it in Discord's place.
+    """
 
     status: int = 500
     when: When = When.BEFORE
@@ -24,6 +27,7 @@ class Fault:
     retry_after: float | None = None
     everywhere: bool = False
     body: str | None = None
+    content_type: str = "text/html"
 
 
 @dataclass

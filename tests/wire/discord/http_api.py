@@ -150,18 +150,24 @@ class HttpApi:
     def _spoil(
         self, request: web.Request, call: Call, fault: Fault, headers: dict[str, str]
     ) -> web.StreamResponse:  # fmt: skip
-        """What is heard of a call that went wrong."""
+        """What is heard of a call that went wrong.
+
+        A page instead of Discord's JSON is that of the proxy in front of it, which says nothing of `Via`: topics/
+        rate-limits#invalid-request-limit-aka-cloudflare-bans.
+        """
         self._world.changes.changed()
         if fault.cut:
             if request.transport is not None:
                 request.transport.abort()
             return web.Response(status=500)
         call.status = fault.status
-        if fault.status == 429:
+        if fault.status == 429 and fault.body is None:
             body, more = refusal(fault)
             return respond(429, body, headers | more)
         if fault.body is not None:
-            return web.Response(status=fault.status, text=fault.body, content_type="text/html")
+            # not by aiohttp's own argument, which puts a charset behind it
+            sent = {"Content-Type": fault.content_type}
+            return web.Response(status=fault.status, body=fault.body.encode(), headers=sent)
         return respond(fault.status, {"message": f"{fault.status}: Internal Server Error", "code": 0}, headers)
 
 

@@ -218,12 +218,12 @@ class DiscordServer(Moderation):
 
     def fail_next(
         self, name: str, *, status: int = 500, retry_after: float | None = None, after_accepting: bool = False,
-        cut: bool = False, body: str | None = None, times: int | None = 1,
+        cut: bool = False, body: str | None = None, content_type: str = "text/html", times: int | None = 1,
     ) -> None:  # fmt: skip
         """The next calls of an endpoint go wrong; `times` None: all, until `heal`. `retry_after`: 429, in seconds."""
         when = When.AFTER if after_accepting else When.BEFORE
         status = 429 if retry_after is not None else status
-        self.world.faults.add(name, Fault(status, when, cut, retry_after, body=body), times)
+        self.world.faults.add(name, Fault(status, when, cut, retry_after, body=body, content_type=content_type), times)
 
     def heal(self, name: str) -> None:
         """It goes well again."""
