@@ -23,6 +23,11 @@ def view(home: Home, said: str) -> Block:
     return {"type": "home", "blocks": list(_blocks(home, said))}
 
 
+def nobodys() -> Block:
+    """The page of whom we knew and do not know any more: it takes the place of what they could see."""
+    return {"type": "home", "blocks": [rich(section(plain("There is nothing here for you any more.")))]}
+
+
 def hand_value(line: CaseLine) -> str:
     """What a button carries: the command that it stands for."""
     return f"/case {line.hand} {line.number}"

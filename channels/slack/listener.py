@@ -129,7 +129,7 @@ class Listener:
     async def _home_opened(self, event: Body) -> None:
         account = presses.account_of({"user": {"id": event["user"]}, "team": {"id": self._us.team}}, self._us)
         if account is not None and event.get("tab") == "home":
-            await self._publish(account)
+            await self._publish(account, shown=bool(event.get("view")))
 
     async def _handed(self, ack: AsyncAck, body: Body) -> None:
         await ack()
@@ -137,13 +137,17 @@ class Listener:
         if command is not None:
             await self._publish(command.account, await self._receiver.command(command))
 
-    async def _publish(self, account: Account, said: str = "") -> None:
-        """Show somebody their page as it is now. Whom we do not know gets none: not even a word (R20)."""
+    async def _publish(self, account: Account, said: str = "", *, shown: bool = True) -> None:
+        """Show somebody their page as it is now. Whom we do not know gets none: not even a word (R20).
+
+        `shown`: they have one. Slack would go on showing it, cases and all, to whom we do not know any more.
+        """
         page = await self._receiver.home(account)
-        if page is None:
+        if page is None and not shown:
             return
+        view = home.nobodys() if page is None else home.view(page, said)
         try:
-            await self._web.change("views.publish", user_id=account.account_id, view=home.view(page, said))
+            await self._web.change("views.publish", user_id=account.account_id, view=view)
         except ChannelError as error:  # it is shown as it is by then when it is opened again
             log.warning("slack.page_not_shown", extra={"fields": {"error": str(error)}})
 

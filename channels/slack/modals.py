@@ -6,7 +6,7 @@ https://docs.slack.dev/surfaces/modals
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from channels import arguments
@@ -24,6 +24,8 @@ _PIECE, _PIECES, _BYTES = 2_900, 20, 200_000
 
 https://docs.slack.dev/reference/methods/views.open#errors
 """
+
+_GOES_ON = "(the same line) … "
 
 
 def reason(press: Press, statement: str) -> Block:
@@ -52,15 +54,23 @@ def reason(press: Press, statement: str) -> Block:
 def whole(press: Press, card: Card) -> Block:
     """Shows every argument to its end, and approves. What is too long even for this is not approved here."""
     text = arguments.lines(card.arguments)
+    pieces = list(islice(_pieces(text), _PIECES))
     view = _modal(press, WHOLE, "The whole call")
     blocks: list[Block] = [_said(card.statement), _said(card.tool)]
-    pieces = list(islice(_pieces(text), _PIECES))
-    blocks.extend(rich(preformatted(piece)) for piece in pieces)
+    blocks.extend(_laid_out(pieces))
     if left := len(text) - sum(map(len, pieces)):
         where = f"casebound gate show {card.gate_id} --full"
         blocks.append(_said(f"… and {left:,} characters more. Decide it where all of it can be read: {where}"))
         return {**view, "blocks": blocks}
     return {**view, "blocks": blocks, **({"submit": _plain("Approve")} if press.verb in card.verbs else {})}
+
+
+def _laid_out(pieces: Sequence[str]) -> Iterator[Block]:
+    """Each in a frame of its own. One that goes on within a line says so: else it could pass for the next argument."""
+    before = "\n"
+    for piece in pieces:
+        yield rich(preformatted(piece if before.endswith("\n") else f"{_GOES_ON}{piece}"))
+        before = piece
 
 
 def _pieces(text: str) -> Iterator[str]:

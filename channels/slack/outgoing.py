@@ -15,15 +15,20 @@ from typing import cast
 from channels.address import Address
 from channels.errors import CannotTell, RetryLater
 from channels.messages import Content, Outbound
+from channels.slack import cards
 from channels.slack.blocks import literally, rendered
 from channels.slack.events import SLACKBOT
 from channels.slack.failures import MessageMissing
 from channels.slack.pace import Pace
 from channels.slack.quota import Quota
 from channels.slack.web import Payload, Web
+from channels.style import utf16_units
+from channels.text import beginning, visible
 
 EVENT_TYPE = "casebound_outbound"
 _PAGE = 200
+_WHISPERED = 8_000
+"""Of one whisper: escaped as well, Slack takes it whole."""
 _LOOKED_THROUGH = 5
 """Pages in which a post is looked for: a longer thread is one of which we cannot tell."""
 
@@ -142,11 +147,19 @@ class Outgoing:
                 return
 
     async def whisper(self, address: Address, account_id: str, text: str) -> None:
-        """Say it to one person alone, in the thread. Slack keeps no such message: who is not there does not see it."""
-        await self._web.change(
-            "chat.postEphemeral", address, channel=address.room, user=account_id, thread_ts=address.thread or None,
-            text=literally(text),
-        )  # fmt: skip
+        """Say it to one person alone, in the thread. Slack keeps no such message: who is not there does not see it.
+
+        In it stands what others have written, to be decided on: shown as it is, since mrkdwn would strike it out.
+        """
+        rest = visible(text)
+        while rest:
+            said = beginning(rest, _WHISPERED, utf16_units)
+            rest = rest[len(said) :]
+            await self._web.change(
+                "chat.postEphemeral", address, channel=address.room, user=account_id,
+                thread_ts=address.thread or None, text=literally(said),
+                blocks=[cards.rich(cards.section(cards.plain(said)))],
+            )  # fmt: skip
 
 
 def _following(page: Payload) -> str | None:

@@ -161,6 +161,29 @@ async def test_whoever_has_left_gets_no_page_any_more(office: Office, asked: Mes
     assert await office.service.receiver.home(account(office, office.kim)) is None
 
 
+@pytest.mark.parametrize("how", ["opens it again", "presses what it still shows"])
+async def test_the_page_of_whoever_has_left_is_emptied(office: Office, asked: Message, how: str) -> None:
+    """Slack goes on showing what was published last: to somebody who may see none of it any more (R20, R21)."""
+    await office.kim.opens_home()
+    view = await page(office, office.kim, "Restart")
+
+    def leave(tx: Tx) -> None:
+        kim = principals.by_name(tx, "kim")
+        principals.revoke(tx, 1, kim.id, revoked_by=kim.id)
+
+    await office.service.store.write(leave)
+    if how == "opens it again":
+        await office.kim.opens_home()
+    else:
+        await office.kim.presses(view, "View all and decide…")
+    after = await page(office, office.kim, "nothing here for you any more")
+    assert len(texts(after.blocks)) == 1
+    assert pressable(after) == []
+    assert office.kim.modal is None
+    await office.lee.presses(await office.card(asked), "gate_approve")
+    await office.shows(asked, "It is back.")
+
+
 async def test_what_is_on_a_page_is_what_that_person_may_see_and_decide(office: Office) -> None:
     """R21: four eyes too, so that nobody is asked for what they cannot give."""
     office.answers(calls(RESTART), calls(("svc.restart", {"service": "mail"})))
