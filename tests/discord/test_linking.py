@@ -52,7 +52,7 @@ async def whose(home: Household, who: Member) -> Principal | None:
 
 
 async def test_whoever_sends_the_code_is_known_from_then_on(home: Household, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, "casebound")
     made = await given(home)
     assert await sends(home, home.mallory) == "Your account speaks for max from now on, who is an operator here."
     who = await whose(home, home.mallory)
