@@ -2,6 +2,8 @@
 
 import secrets
 
+from bot import link_code
+
 
 def nonce() -> str:
     """16 random bytes as 32 hex digits: the salt of one trail entry's content (R18)."""
@@ -16,3 +18,8 @@ def boot_id() -> str:
 def token() -> str:
     """A new secret that lets somebody in: 256 bits, in letters that need no quoting in a URL or a header."""
     return secrets.token_urlsafe(32)
+
+
+def link_letters() -> str:
+    """The letters of a one-time code: 80 bits, in `link_code`'s alphabet."""
+    return "".join(secrets.choice(link_code.LETTERS) for _ in range(link_code.COUNT))

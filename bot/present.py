@@ -18,6 +18,7 @@ from casestore.models import (
     Episode,
     File,
     Gate,
+    LinkCode,
     Message,
     Principal,
     Row,
@@ -118,6 +119,13 @@ def principal_json(principal: Principal, accounts: Sequence[Account] | None = No
     if accounts is not None:
         document["accounts"] = [row_json(account) for account in accounts]
     return document
+
+
+def link_json(row: LinkCode, principal: Principal) -> Document:
+    """A one-time code, without its digest: whose, by whom and until when, and which account it has let in."""
+    document = row_json(row)
+    del document["digest"]
+    return {**document, "principal": principal.name}
 
 
 def row_json(row: Row) -> Document:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from bot import card, gating, home, intake, quoting
+from bot import card, gating, home, intake, link_code, linking, quoting
 from bot.clock import Clock
 from bot.commands import obey
 from bot.delivery import Delivery
@@ -52,18 +52,23 @@ class Receiver:
         self.catches_up: dict[str, Callable[[], None]] = {}
         """Who reads what was missed, by the name of the channel."""
 
-    async def inbound(self, inbound: Inbound) -> None:
-        """Store a message; returns once that is durable, or it is in the spool (R15)."""
+    async def inbound(self, inbound: Inbound) -> str | None:
+        """Store a message; returns once that is durable, or it is in the spool (R15).
+
+        One that a code for linking an account may be in is not stored anywhere.
+        """
+        if link_code.is_out_of_place(inbound.said):
+            return await self._keep_out(inbound)
         if self._standby is not None and len(self._standby.spool):  # what came before it is stored first
             await self._standby.take(inbound)
-            return
+            return None
         try:
             received = await self._store.write(intake.receive, self._clock.now(), inbound, self._settings, self._zone)
         except StoreUnavailable as error:
             if self._standby is None:
                 raise
             await self._standby.take(inbound, error)
-            return
+            return None
         match received:
             case intake.Ignored(why):
                 log.info("message.ignored", extra={"fields": {"address": str(inbound.address), "why": why}})
@@ -75,9 +80,20 @@ class Receiver:
                 if not duplicate:
                     self._wake(case_id)
                     self._delivery.wake()
+        return None
+
+    async def _keep_out(self, inbound: Inbound) -> str | None:
+        try:
+            tell = await self._store.write(linking.keep_out, self._clock.now(), inbound)
+        except StoreUnavailable:  # no code can be used now either
+            tell = inbound.addressed
+        log.info("message.kept_out", extra={"fields": {"address": str(inbound.address), "why": "a code may be in it"}})
+        return linking.SPOILT if tell else None
 
     async def quoted(self, asked: Quoting) -> str:
         """Open a case on somebody's message. What is refused leaves nothing behind."""
+        if link_code.is_out_of_place(asked.said.said):
+            return linking.SPOILT
         try:
             quoted = await self._store.write(quoting.quote, self._clock.now(), asked, self._settings)
         except StoreUnavailable:
@@ -97,6 +113,9 @@ class Receiver:
             await self._standby.settle()
             if self._standby.spool.threads.get(str(changed.address)):
                 raise StoreUnavailable("What was said there is not stored yet.")
+        if changed.text is not None and link_code.codes_in(changed.text):
+            await self._store.write(linking.spoil, self._clock.now(), changed.text)
+            changed = changed.model_copy(update={"text": link_code.left_out(changed.text, linking.LEFT_OUT)})
         await self._store.write(intake.change, self._clock.now(), changed)
 
     async def press(self, press: Press) -> str:

@@ -1,8 +1,10 @@
-"""Keeping secrets out of text: whatever is known to be one is shown as `***`."""
+"""Keeping secrets out of text: whatever is known to be one, or has the form of a one-time code, is shown as `***`."""
 
 import json
 import re
 from urllib.parse import quote, quote_plus
+
+from bot import link_code
 
 MASK = "***"
 
@@ -28,4 +30,5 @@ class Redaction:
 
     def clean(self, text: str) -> str:
         """`text` without them."""
-        return text if self._pattern is None else self._pattern.sub(MASK, text)
+        known_out = text if self._pattern is None else self._pattern.sub(MASK, text)
+        return link_code.left_out(known_out, MASK)

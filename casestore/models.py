@@ -15,6 +15,7 @@ from casestore.states import (
     GateKind,
     GateState,
     LeaseKind,
+    LinkState,
     OnExpiry,
     Origin,
     OutboxKind,
@@ -85,6 +86,22 @@ class Account(Row):
     bound_at: int
     bound_by: PrincipalId | None
     revoked_at: int | None
+
+
+class LinkCode(Row):
+    """A one-time code that binds an account to a principal; the code itself is nowhere, only its digest."""
+
+    id: int
+    principal_id: PrincipalId
+    digest: str
+    state: LinkState
+    made_by: PrincipalId
+    made_via: str
+    made_at: int
+    expires_at: int
+    ended_at: int | None
+    account: str | None
+    used_from: str | None
 
 
 class Case(Row):

@@ -9,13 +9,15 @@ class Keeping:
     """What becomes of a table's rows. `clock` is what starts the time after which it happens."""
 
     how: Literal["kept", "reduced", "purged"]
-    clock: Literal["never", "last activity of the case", "close of the case", "sent or dead", "revocation"]
+    clock: Literal["never", "last activity of the case", "close of the case", "sent or dead", "revocation", "an hour"]
     why: str
 
 
 TABLES: dict[str, Keeping] = {
     "principals": Keeping("kept", "never", "the trail refers to them"),
     "accounts": Keeping("purged", "revocation", "a platform id is personal once it speaks for nobody"),
+    "link_codes": Keeping("reduced", "revocation", "the account and the place go; who let whom in, and when, stays"),
+    "link_failures": Keeping("purged", "an hour", "only for counting wrong codes"),
     "cases": Keeping("kept", "never", "the record"),
     "bindings": Keeping("kept", "never", "the record: where a case was spoken of"),
     "positions": Keeping("purged", "close of the case", "only for catching up in live threads"),

@@ -43,6 +43,37 @@ CREATE TABLE accounts (
 CREATE UNIQUE INDEX accounts_one_principal ON accounts (channel, space, account_id) WHERE revoked_at IS NULL;
 CREATE INDEX accounts_by_principal ON accounts (principal_id);
 
+-- A one-time code by which a person binds an account of theirs (R20): shown where somebody is signed in, sent from the
+-- account. Only its digest is here. The row is the record of who let which account in, by which code, when, from where.
+CREATE TABLE link_codes (
+    id            INTEGER PRIMARY KEY,
+    principal_id  INTEGER NOT NULL REFERENCES principals (id),
+    digest        TEXT NOT NULL UNIQUE,
+    state         TEXT NOT NULL CHECK (state IN ('open', 'used', 'void')),
+    made_by       INTEGER NOT NULL REFERENCES principals (id),
+    made_via      TEXT NOT NULL,
+    made_at       INTEGER NOT NULL,
+    expires_at    INTEGER NOT NULL,
+    ended_at      INTEGER,
+    account       TEXT,
+    used_from     TEXT,
+    CHECK (expires_at > made_at),
+    CHECK ((state = 'open') = (ended_at IS NULL)),
+    CHECK (state = 'used' OR (account IS NULL AND used_from IS NULL))
+) STRICT;
+-- A new code for somebody ends the one before.
+CREATE UNIQUE INDEX link_codes_one_open ON link_codes (principal_id) WHERE state = 'open';
+
+-- The wrong codes that an account has sent lately: it may send only a few an hour.
+CREATE TABLE link_failures (
+    id          INTEGER PRIMARY KEY,
+    channel     TEXT NOT NULL,
+    space       TEXT NOT NULL,
+    account_id  TEXT NOT NULL,
+    at          INTEGER NOT NULL
+) STRICT;
+CREATE INDEX link_failures_by_account ON link_failures (channel, space, account_id, at);
+
 -- The matter itself, from open to closed. `state` and `waiting_on` are the two axes of R2; nothing is counted
 -- here that can be computed.
 CREATE TABLE cases (

@@ -198,6 +198,14 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+class LinkState(StrEnum):
+    """Where a one-time code stands; one that is open may still be over."""
+
+    OPEN = "open"
+    USED = "used"
+    VOID = "void"
+
+
 class EpisodeState(StrEnum):
     """Whether one alert of a group still fires."""
 

@@ -128,8 +128,7 @@ class ConsoleChannel:
                 command = Command(address=self.address, account=self.account, text=line)
                 answer = await receiver.command(command)
             else:
-                answer = ""
-                await receiver.inbound(self._inbound(line))
+                answer = await receiver.inbound(self._inbound(line))
         except Exception as error:
             _logger.error("What was typed was not accepted: %s", type(error).__name__)
             answer = "That was not stored. Please type it again."

@@ -30,8 +30,11 @@ from channels.messages import (
 class Receiver(Protocol):
     """Where a channel hands over what arrives."""
 
-    async def inbound(self, inbound: Inbound) -> None:
-        """Store it. Returns when it is stored; raising means that it is not: do not acknowledge it (R29)."""
+    async def inbound(self, inbound: Inbound) -> str | None:
+        """Store it. Returns when it is stored; raising means that it is not: do not acknowledge it (R29).
+
+        A sentence: it was not to be stored, and its author is to be told so, alone where the platform can.
+        """
         ...
 
     async def quoted(self, asked: Quoting) -> str:

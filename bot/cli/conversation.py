@@ -105,10 +105,9 @@ class Conversation:
             if isinstance(error, Exception):
                 raise error
 
-    async def inbound(self, inbound: Inbound) -> None:
+    async def inbound(self, inbound: Inbound) -> str | None:
         """Store a line; after `/quit` nothing is said any more."""
-        if not self._quit.is_set():
-            await self._receiver.inbound(inbound)
+        return None if self._quit.is_set() else await self._receiver.inbound(inbound)
 
     async def quoted(self, asked: Quoting) -> str:
         """A terminal has nothing to quote; whatever claims to is judged alike."""

@@ -18,6 +18,7 @@ from bot.cli import (
     gate_decide,
     gate_keep,
     principal,
+    principal_link,
     run,
     tools,
     trail,
@@ -56,8 +57,8 @@ def casebound(
     ctx.obj = Here(config, db)
 
 
-# Their verbs are added to `case` and `gate` as they are imported.
-_ = (case_file, case_hands, case_moves, gate_decide, gate_keep)
+# Their verbs are added to `case`, `gate` and `principal` as they are imported.
+_ = (case_file, case_hands, case_moves, gate_decide, gate_keep, principal_link)
 
 up.add_to(app)
 chat.add_to(app)

@@ -1,6 +1,6 @@
 """`/case …`: opening, finding and moving cases."""
 
-from bot import binding, closing, gating, intake, loops, takeover
+from bot import binding, closing, gating, intake, linking, loops, takeover
 from bot.commands.answer import Answer, Asked, Verb, Verbs, usage
 from bot.errors import Refused
 from bot.standing import stands
@@ -95,6 +95,10 @@ def _hear(tx: Tx, now: int, asked: Asked) -> Answer:
     return Answer(f"I open cases for {loops.hear_again(tx, now, _case(tx, asked), asked.who)} again.")
 
 
+def _link(tx: Tx, now: int, asked: Asked) -> Answer:
+    raise Refused(linking.taken(asked.who))
+
+
 def _case(tx: Tx, asked: Asked) -> Case:
     """The case that is named, or else the one of the thread where it is typed; out of scope is not there (R21)."""
     number, _ = asked.line.numbered()
@@ -124,4 +128,5 @@ VERBS: Verbs = {
     "bind": Verb(_bind, "bind C-1042", writes=True),
     "unbind": Verb(_unbind, "unbind", writes=True),
     "hear": Verb(_hear, "hear C-1042", writes=True),
+    "link": Verb(_link, "link CODE", writes=True),
 }

@@ -2,7 +2,7 @@
 
 from datetime import tzinfo
 
-from bot import intake
+from bot import intake, link_code, linking
 from bot.commands import case, gate
 from bot.commands.answer import Answer, Asked, usage
 from bot.commands.line import Line, read
@@ -26,13 +26,19 @@ def writes(command: Command) -> bool:
     """Whether it changes something, and so needs the writer."""
     line = read(command.text, command.address)
     verb = NOUNS[line.noun][1].get(line.verb) if line.noun in NOUNS else None
-    return verb is not None and verb.writes
+    return (verb is not None and verb.writes) or link_code.is_out_of_place(command.text)
 
 
 def obey(tx: Tx, now: int, command: Command, settings: Settings, zone: tzinfo | None) -> Answer:
     """Answer it. Raises what the store raises when it refuses a person: the transaction is to be undone then."""
     line = read(command.text, command.address)
+    links = (line.noun, line.verb) == ("case", "link")
+    if link_code.is_out_of_place(command.text) and (command.platform_id is not None or not links):
+        linking.spoil(tx, now, command.text)
+        return Answer(linking.SPOILT)
     who = _who(tx, now, line, command.account, settings)
+    if links and who is None:
+        return Answer(linking.link(tx, now, command, line.rest))
     if who is None or who.revoked_at is not None:
         return Answer(STRANGER)
     if command.account.program and (line.noun, line.verb) in _FOR_PEOPLE:

@@ -24,6 +24,7 @@ _CASES: dict[str, tuple[str, str | None, bool]] = {
     "resolve": ("Resolve a case (operators)", "Such as C-1042, and why", False),
     "bind": ("Bind a case to this thread too (operators)", "Such as C-1042", True),
     "unbind": ("Let go of this thread (operators)", None, False),
+    "link": ("Let this account speak for you", "The code that you were given", True),
 }
 _GATES: dict[str, tuple[str, str | None, bool]] = {
     "list": ("What waits for a decision", None, False),

@@ -52,10 +52,12 @@ class Listener:
             if said.address.begins and not said.addressed:  # talk in a room, which is none of our business
                 return
             try:
-                await self._receiver.inbound(said)
+                answer = await self._receiver.inbound(said)
             except Exception as error:  # Discord says nothing twice: whoever said it has to know
                 log.warning("discord.not_stored", extra={"fields": {"error": type(error).__name__}})
-                await self._say_so(message)
+                answer = _NOT_STORED
+            if answer:
+                await self._say(message, answer)
 
     async def edited(self, message: discord.Message) -> None:
         async with self._turn(message.channel.id):
@@ -84,9 +86,9 @@ class Listener:
         if self._where.listed(guild):
             await self._receiver.gone(Gone(address=address, reason=why))
 
-    async def _say_so(self, message: discord.Message) -> None:
+    async def _say(self, message: discord.Message, text: str) -> None:
         try:
-            await message.channel.send(_NOT_STORED)
+            await message.channel.send(text)
         except (discord.DiscordException, aiohttp.ClientError, TimeoutError, OSError) as error:
             log.warning("discord.not_said", extra={"fields": {"error": type(error).__name__}})
 

@@ -63,7 +63,9 @@ class Listener:
         if (said := events.inbound(event, self._us)) is not None:
             said = said.model_copy(update={"account": await self._marked(said.account)})
             if (command := typed.command(said)) is None:
-                await self._receiver.inbound(said)
+                answer = await self._receiver.inbound(said)
+                if answer and self._typed.begin(said):
+                    await self._whisper(said.address, said.account.account_id, answer)
             elif self._typed.begin(said):
                 await self._obey_once(said, command)
         elif (changed := events.changed(event, self._us)) is not None:

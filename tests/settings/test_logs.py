@@ -256,3 +256,8 @@ def test_a_log_that_cannot_be_written_stops_nothing(written: Written, capsys: py
     written.stream.close()
     logs.event(log, "service.stopped")
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_one_time_code_is_never_shown() -> None:
+    assert Redaction().clean("it is cb-7k3m-q9xt-2vhb-d4nr.") == "it is ***."
+    assert Redaction("abc").clean("abc CB-7K3M-Q9XT-2VHB-D4NR") == "*** ***"

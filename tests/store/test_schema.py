@@ -19,6 +19,7 @@ from tests.store.schema_of import shape_of_schema_sql
 VOCABULARIES: dict[str, type[StrEnum]] = {
     "principals.role": states.Role,
     "gate_roles.role": states.Role,
+    "link_codes.state": states.LinkState,
     "cases.state": states.CaseState,
     "cases.waiting_on": states.WaitingOn,
     "cases.origin": states.Origin,
@@ -47,6 +48,7 @@ WITHOUT_AN_ENUM = {"cases.priority", "transcript.kind"}
 ROWS: dict[str, type[Row]] = {
     "principals": models.Principal,
     "accounts": models.Account,
+    "link_codes": models.LinkCode,
     "cases": models.Case,
     "bindings": models.Binding,
     "messages": models.Message,

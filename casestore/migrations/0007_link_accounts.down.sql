@@ -1,0 +1,2 @@
+DROP TABLE link_failures;
+DROP TABLE link_codes;
