@@ -14,6 +14,7 @@ from bot.cli.command import command
 from bot.cli.engine import engine
 from bot.cli.here import Here
 from bot.cli.out import say
+from bot.doctor import listened_to
 from bot.redaction import Redaction
 from bot.settings import Settings, load
 
@@ -50,7 +51,7 @@ async def _serve(here: Here, settings: Settings, redaction: Redaction) -> None:
     name = f"casebound up (pid {os.getpid()}{f', port {port}' if port else ''})"
     async with engine(settings, name, redaction, everywhere=True) as service, serving(service, host, port) as bound:
         logs.event(log, "service.started", db=settings.service.db, host=host, port=bound)
-        counted = await service.store.read(welcome.counted, tuple(service.channels))
+        counted = await service.store.read(welcome.counted, tuple(service.channels), listened_to(settings))
         for line in welcome.lines(settings, bound, here.now, here.typed, counted, new=service.first_start):
             say(line)
         await told.wait()

@@ -34,12 +34,13 @@ class Counted:
     deciding: Mapping[str, Sequence[str]]
 
 
-def counted(tx: Tx, channels: Iterable[str]) -> Counted:
-    """Count it, now (R2); of each of these channels, the names of those who can decide there."""
+def counted(tx: Tx, channels: Iterable[str], spaces: Mapping[str, Sequence[str]]) -> Counted:
+    """Count it, now (R2); for each of these channels, who can decide there, heard in these spaces of it."""
     by_state = cases.counts(tx)
     waiting = gates.listing(tx, System(), only_open=True, most=1_000_000)
+    deciding = {name: operators_on(tx, name, spaces.get(name)) for name in channels}
     live = by_state[CaseState.NEW] + by_state[CaseState.IN_PROGRESS]
-    return Counted(sum(by_state.values()), live, len(waiting), {name: operators_on(tx, name) for name in channels})
+    return Counted(sum(by_state.values()), live, len(waiting), deciding)
 
 
 def lines(

@@ -173,7 +173,8 @@ def test_it_answers_where_it_says_that_it_listens(start: Start) -> None:
 async def test_it_says_who_can_approve_on_each_channel_before_the_first_gate(start: Start, tmp_path: Path) -> None:
     async with SlackServer() as slack:
         (tmp_path / "casebound.toml").write_text(
-            f'[slack]\nbot_token = "{BOT_TOKEN}"\napp_token = "{APP_TOKEN}"\napi_url = "{slack.api_url}"\n'
+            f'[slack]\nbot_token = "{BOT_TOKEN}"\napp_token = "{APP_TOKEN}"\n'
+            f'teams = ["T012"]\napi_url = "{slack.api_url}"\n'
         )
         first = await asyncio.to_thread(start)
         assert re.search(r"^  slack +nobody can approve there yet; .* doctor$", first.said, re.MULTILINE)
