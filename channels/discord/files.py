@@ -13,7 +13,7 @@ import discord
 from channels.attached import Attached, Fetched
 from channels.discord import places
 from channels.discord.failures import translated
-from channels.errors import FileGone, FileTooLarge, RetryLater
+from channels.errors import FileGone, FileRefused, FileTooLarge, RetryLater
 from channels.messages import Address
 
 _CHUNK = 64 * 1024
@@ -43,6 +43,8 @@ async def fetch(client: discord.Client, reference: str, limit: int) -> Fetched:
             found = await client.get_partial_messageable(channel).fetch_message(message)
         except discord.NotFound:
             raise FileGone("its message is not there any more") from None
+        except discord.Forbidden:
+            raise FileRefused("Discord does not let the bot read where it was sent") from None
         file = next((one for one in found.attachments if one.id == number), None)
         if file is None:
             raise FileGone("it was taken from its message")
