@@ -34,7 +34,6 @@ class Listening:
         self._wait_s = _FIRST_WAIT_S
         self._tried = asyncio.Event()
         self._again = asyncio.Event()
-        self._read_all = False
         self._beat = clock.now()
         self._failed: Exception | None = None
 
@@ -92,13 +91,13 @@ class Listening:
     async def _catch_up(self) -> None:
         self._again.clear()
         begun = self._clock.now()
-        self._read_all = await self._past.read()
-        if self._read_all:
+        await self._past.read()
+        if self._past.read_all:
             await self._note(positions.hear, begun - _MARGIN_MS)
         self._beat = self._clock.now()
 
     async def _until_missed(self) -> None:
-        """Until there is something to read: the channel was away, the machine slept, or not all could be read."""
+        """Until everything is to be read: the channel was away, or the machine slept. What waits is read meanwhile."""
         while not self._again.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(_BEAT_S):
@@ -106,10 +105,11 @@ class Listening:
                     return
             now = self._clock.now()
             slept = now - self._beat > _ASLEEP_MS
-            if slept or not self._read_all:
+            if slept:
                 return
-            self._beat = now
-            if self._channel.connected:
+            await self._past.read_on()
+            self._beat = self._clock.now()
+            if self._channel.connected and self._past.read_all:
                 await self._note(positions.hear, now - _MARGIN_MS)
 
     async def _note(self, how: Callable[[Tx, str, int], None], at: int) -> None:

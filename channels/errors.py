@@ -8,6 +8,7 @@
     ├── Undeliverable   this one can never be sent, whatever is tried; those behind it can
     ├── ThreadGone      the place is lost (deleted, archived, locked, bot removed): end the binding
     ├── AuthFailed      the platform refuses our token: do not retry, turn health red
+    │   └── ScopeMissing    the token is good, but not for this: all else goes on
     ├── CannotTell      the platform has no way to say whether a message is there
     ├── FileGone        a file is not there any more
     ├── FileTooLarge    a file is larger than we keep
@@ -74,6 +75,10 @@ class AuthFailed(ChannelError):
     def __init__(self, channel: str, why: str) -> None:
         super().__init__(f"{channel} refuses our token: {why}. Put a valid one in the settings and restart.")
         self.channel = channel
+
+
+class ScopeMissing(AuthFailed):
+    """The token is good, but not for this: it concerns one kind of thing alone."""
 
 
 class CannotTell(ChannelError):

@@ -13,7 +13,7 @@ from slack_bolt.async_app import AsyncApp
 
 from channels.address import Address
 from channels.attached import Fetched
-from channels.errors import ChannelError, RetryLater
+from channels.errors import AuthFailed, ChannelError, RetryLater
 from channels.findings import Finding
 from channels.messages import Card, Content, Inbound, Outbound, Resumed
 from channels.port import Receiver
@@ -107,6 +107,8 @@ class SlackChannel:
         """What is wrong, as far as that is known: a token that is refused, a connection that does not come about."""
         if self._now is None:
             return self._not_started
+        if self._now.asking.done():
+            return "it is not asked any more whether the bot token is good: restart the service"
         return self._now.web.refused or self._transport.trouble
 
     @property
@@ -137,6 +139,7 @@ class SlackChannel:
         listener.listen(app)
         await self._transport.connect(app, web, partial(receiver.resumed, Resumed(channel=places.NAME)))
         asking = asyncio.create_task(self._keep_asking(web), name="slack-token")
+        asking.add_done_callback(_say_why)
         return _Running(us, out, Files(web), web, asking)
 
     async def stop(self) -> None:
@@ -209,7 +212,15 @@ class SlackChannel:
 
     async def _who_we_are(self, web: Web) -> Us:
         who = await web.read("auth.test")
+        if not who.get("bot_id"):  # auth.test, "bot_id": only of a bot token; nothing of ours would be known as ours
+            raise AuthFailed(places.NAME, "slack.bot_token is not a bot's, which begins with xoxb-")
         us = Us(str(who["team_id"]), str(who["user_id"]), str(who["bot_id"]), frozenset(self._login.teams))
         if us.team not in us.teams:
             log.warning("slack.workspace_not_listed", extra={"fields": {"team": us.team}})
         return us
+
+
+def _say_why(asking: asyncio.Task[None]) -> None:
+    """Loudly, at once: nobody waits for it until the channel stops."""
+    if not asking.cancelled() and (error := asking.exception()) is not None:
+        log.error("slack.asking_ended", extra={"fields": {"error": type(error).__name__}})

@@ -13,7 +13,16 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 
 from channels.address import Address
-from channels.errors import AuthFailed, ChannelError, FileGone, RetryLater, ThreadGone, Uncertain, Undeliverable
+from channels.errors import (
+    AuthFailed,
+    ChannelError,
+    FileGone,
+    RetryLater,
+    ScopeMissing,
+    ThreadGone,
+    Uncertain,
+    Undeliverable,
+)  # fmt: skip
 from channels.slack.places import NAME
 
 _TOKEN = frozenset({
@@ -35,10 +44,6 @@ _UNSURE = frozenset({"fatal_error", "internal_error", "service_unavailable"})
 
 class NotSlack(Exception):
     """What came is no answer of Slack's."""
-
-
-class ScopeMissing(AuthFailed):
-    """The token is good, but not for this."""
 
 
 class MessageMissing(Undeliverable):

@@ -15,8 +15,8 @@ import aiohttp
 from yarl import URL
 
 from channels.attached import Attached, Fetched
-from channels.errors import FileGone, FileRefused, FileTooLarge, RetryLater, Undeliverable
-from channels.slack.failures import ScopeMissing, retry_after_ms, translated
+from channels.errors import FileGone, FileRefused, FileTooLarge, RetryLater, ScopeMissing, Undeliverable
+from channels.slack.failures import retry_after_ms, translated
 from channels.slack.web import Payload, Web
 
 _ID = re.compile(r"F[A-Z0-9]{1,40}")

@@ -11,9 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from channels.address import Account
-from channels.errors import AuthFailed, ChannelError, RetryLater
+from channels.errors import AuthFailed, ChannelError, RetryLater, ScopeMissing
 from channels.messages import Inbound
-from channels.slack.failures import ScopeMissing
 from channels.slack.presses import part
 from channels.slack.web import Web
 

@@ -11,8 +11,8 @@ from slack_sdk.http_retry.async_handler import AsyncRetryHandler
 from slack_sdk.web.async_client import AsyncWebClient
 
 from channels.address import Address
-from channels.errors import AuthFailed, RetryLater
-from channels.slack.failures import NotSlack, ScopeMissing, translated
+from channels.errors import AuthFailed, RetryLater, ScopeMissing
+from channels.slack.failures import NotSlack, translated
 
 Payload = Mapping[str, object]
 

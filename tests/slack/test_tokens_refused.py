@@ -6,6 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from casestore import outbox
+from channels.slack.web import Web
 from tests.loop.rig import MINUTE
 from tests.loop.scripted import Held, says
 from tests.slack.office import Office
@@ -133,3 +134,27 @@ async def tells_again(client: object) -> bool:
         setattr(client, "cleared", True)  # noqa: B010
         return False
     return hasattr(client, "cleared") and lost.is_set()
+
+
+async def test_a_token_that_is_no_bots_is_refused_in_one_sentence_that_names_the_setting(office: Office) -> None:
+    """`auth.test` gives `bot_id` for a bot's token alone. https://docs.slack.dev/reference/methods/auth.test"""
+    await office.close()
+    office.slack.fail_next(
+        "auth.test", body=f'{{"ok": true, "team_id": "{office.slack.team}", "user_id": "U1"}}',
+        content_type="application/json",
+    )  # fmt: skip
+    await office.open()
+    assert "slack.bot_token is not a bot's" in (await office.health() or "")
+
+
+async def test_asking_for_the_token_that_ends_with_a_bug_turns_health_red_and_is_logged(
+    office: Office, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def bug(_: Web) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(Web, "who_we_are", bug)
+    office.ask_every_s = 0.01
+    await office.restart()
+    await office.until_so(lambda: says_of_health(office, "restart the service"))
+    assert "slack.asking_ended" in caplog.messages
