@@ -43,6 +43,7 @@ class Events(Protocol):
     async def interacted(self, interaction: discord.Interaction) -> None: ...
     async def thread_gone(self, guild: int, parent: int, thread: int, why: str) -> None: ...
     async def rooms_gone(self, guild: int, rooms: list[int], why: str) -> None: ...
+    async def invited(self, guild: int) -> None: ...
 
 
 class Gateway(discord.Client):
@@ -99,7 +100,8 @@ class Gateway(discord.Client):
         await self._tell(lambda events: events.interacted(interaction))
 
     async def on_raw_thread_update(self, payload: discord.RawThreadUpdateEvent) -> None:
-        if payload.data.get("thread_metadata", {}).get("locked"):
+        """A thread that is archived or locked is written in all the same by who may: it opens by that."""
+        if payload.data.get("thread_metadata", {}).get("locked") and not self._moderates(payload.parent_id):
             why = "it was locked"
             await self._tell(lambda to: to.thread_gone(payload.guild_id, payload.parent_id, payload.thread_id, why))
 
@@ -114,9 +116,17 @@ class Gateway(discord.Client):
         rooms = [room.id for room in guild.channels]
         await self._tell(lambda events: events.rooms_gone(guild.id, rooms, "we were sent out of the server"))
 
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        await self._tell(lambda events: events.invited(guild.id))
+
     async def on_error(self, event_method: str, /, *args: object, **kwargs: object) -> None:
         """Discord.py's own way to say it prints a traceback."""
         log.exception("discord.event_failed", extra={"fields": {"event": event_method}})
+
+    def _moderates(self, room: int) -> bool:
+        """Whether a lock on a thread of this room leaves us out: not where we may manage threads."""
+        found = self.get_channel(room)
+        return isinstance(found, discord.TextChannel) and found.permissions_for(found.guild.me).manage_threads
 
     async def _tell(self, what: Callable[[Events], Awaitable[None]]) -> None:
         if self._events is not None:
