@@ -30,6 +30,7 @@ from channels.style import discord_snowflake
 
 log = logging.getLogger("casebound.discord")
 
+_ENDED = "The connection to Discord has ended; it is opened again."
 _REFUSED_AGAIN_S = 300.0
 
 
@@ -190,8 +191,10 @@ class DiscordChannel:
         while True:
             (ended,) = await asyncio.gather(running.connection, return_exceptions=True)
             log.error("discord.connection_ended", extra={"fields": {"error": type(ended).__name__}})
+            refused = client.refusal(ended)
+            self._why_not = _ENDED if refused is None else str(refused)
             self._now = None
-            await _close(running)
+            await _close_to_the_end(running)
             running = await self._connect_again(receiver, changes)
             self._now = running
             await receiver.resumed(Resumed(channel=places.NAME))
@@ -229,6 +232,15 @@ async def _offer_commands(gateway: Gateway, guild: int) -> None:
         await gateway.tree.sync(guild=there)
     except discord.Forbidden:
         log.warning("discord.commands_not_offered", extra={"fields": {"guild": str(guild)}})
+
+
+async def _close_to_the_end(running: _Running) -> None:
+    """Also where whoever waits for it is told to stop: nobody else would close it."""
+    closing = asyncio.create_task(_close(running), name="discord closes")
+    try:
+        await asyncio.shield(closing)
+    finally:
+        await closing
 
 
 async def _close(running: _Running) -> None:

@@ -178,18 +178,26 @@ async def connect(gateway: Gateway, token: str) -> asyncio.Task[None]:
     return keeping
 
 
+def refusal(ended: object) -> AuthFailed | None:
+    """What to mend where Discord has ended a connection for good: the token or the intent; None for anything else.
+
+    https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
+    """
+    if isinstance(ended, discord.PrivilegedIntentsRequired):
+        how = "switch on Message Content Intent on the page Bot of the application"
+        return AuthFailed(NAME, f"it does not let us read messages: {how}")
+    if isinstance(ended, discord.ConnectionClosed) and ended.code == 4004:
+        return AuthFailed(NAME, "discord.token is not one (any more)")
+    return None
+
+
 async def _why_not(keeping: asyncio.Task[None]) -> None:
     try:
         await keeping
-    except discord.PrivilegedIntentsRequired:
-        raise AuthFailed(
-            NAME,
-            "it does not let us read messages: switch on Message Content Intent on the page Bot of the application",
-        ) from None
-    except discord.ConnectionClosed as error:
-        if error.code == 4004:
-            raise AuthFailed(NAME, "discord.token is not one (any more)") from None
-        raise
+    except (discord.PrivilegedIntentsRequired, discord.ConnectionClosed) as error:
+        if (refused := refusal(error)) is None:
+            raise
+        raise refused from None
     except AttributeError as error:  # what discord.py comes to where its very first connection is turned away
         raise RetryLater(0, f"Discord's gateway does not take us ({type(error).__name__})") from None
     raise AuthFailed(NAME, "it closed the connection")

@@ -98,6 +98,16 @@ async def test_a_kick_is_told_of_where_we_still_share_a_server_once_for_all_its_
     assert notices(home) == [notice]
 
 
+async def test_a_kick_is_not_told_of_in_a_room_of_that_server_but_to_who_asked_alone(home: Household) -> None:
+    await with_desk(home)
+    home.discord.new_guild("office").add(home.ann.person)
+    await begun(home)
+    home.discord.kick_bot(home.discord.guild)
+    await home.until_so(lambda: lost(home))
+    (notice,) = notices(home)
+    assert notice.place is home.discord.direct(home.ann)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 async def test_with_an_operators_room_it_is_told_there_and_nowhere_else(home: Household, loss: str) -> None:
     desk = await with_desk(home)
