@@ -207,9 +207,15 @@ def name_of(account: Account) -> str:
 def coming_back(tx: Tx, inbound: Inbound, who: Principal) -> Case | None:
     """The case whose thread was lost, and is back with this message: somebody can write there (R3).
 
-    Whoever only stands by brings it back by speaking to the bot, not in passing.
+    Whoever only stands by brings it back by speaking to the bot, not in passing. Its requester takes it along to where
+    they speak to the bot next: alone with it, or in the room in which the thread was, so that nobody reads of it who
+    could not before. With several such cases nobody can tell which one is meant.
     """
     case = bindings.lost_at(tx, str(inbound.address))
+    if case is None and inbound.addressed:
+        room = None if inbound.alone else str(inbound.address.begun(""))
+        astray = bindings.astray(tx, who, inbound.address.channel, room)
+        case = astray[0] if len(astray) == 1 else None
     if case is None or case.tenant != who.tenant or case.state in cases.ENDED:
         return None
     in_passing = provenance_of(case, who) is Provenance.BYSTANDER and not inbound.addressed
@@ -220,6 +226,7 @@ def _come_back(tx: Tx, now: int, inbound: Inbound, who: Principal) -> Case | Non
     case = coming_back(tx, inbound, who)
     if case is not None:
         bindings.bind(tx, now, case, str(inbound.address), actor=principals.actor(who))
+        positions.begin(tx, str(inbound.address), inbound.platform_id)
     return case
 
 

@@ -161,7 +161,7 @@ class Receiver:
     async def gone(self, gone: Gone) -> None:
         """A thread is lost, or a room with all its threads: the bindings end, the cases live on (R3)."""
         rooms = self._settings.approval_rooms()
-        await self._store.write(lose, self._clock.now(), gone.address, gone.reason, rooms)
+        await self._store.write(lose, self._clock.now(), [gone.address, *gone.others], gone.reason, rooms)
         self._delivery.wake()
 
     async def resumed(self, resumed: Resumed) -> None:

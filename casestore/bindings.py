@@ -2,7 +2,7 @@
 
 from casestore import gates, outbox, trail
 from casestore.errors import BadRequest, NotFound
-from casestore.models import Binding, Case, CaseId
+from casestore.models import Binding, Case, CaseId, Principal
 from casestore.states import OutboxKind
 from casestore.tx import Tx
 
@@ -77,6 +77,23 @@ def lost_at(tx: Tx, address: str) -> Case | None:
            WHERE b.state = 'lost' AND b.id = (SELECT max(id) FROM bindings WHERE address = :address)""",
         address=address,
     )
+
+
+def astray(tx: Tx, requester: Principal, channel: str, room: str | None = None) -> list[Case]:
+    """The living cases of a requester that the platform has taken away from their last thread; of one room, or of all.
+
+    What somebody let go of is not among them, nor what is bound anywhere.
+    """
+    place = f"{channel}:" if room is None else f"{room}/"
+    return tx.all(
+        Case,
+        """SELECT c.* FROM cases c JOIN bindings b
+               ON b.id = (SELECT max(id) FROM bindings WHERE case_id = c.id) AND b.state = 'lost'
+           WHERE c.tenant = :tenant AND c.requester = :requester AND c.state IN ('new', 'in_progress')
+             AND NOT EXISTS (SELECT 1 FROM bindings live WHERE live.case_id = c.id AND live.state = 'live')
+             AND substr(b.address, 1, :n) = :place ORDER BY c.id""",
+        tenant=requester.tenant, requester=requester.id, place=place, n=len(place),
+    )  # fmt: skip
 
 
 def unbind(tx: Tx, now: int, address: str, *, actor: str) -> Case:

@@ -47,6 +47,7 @@ class Inbound(BaseModel, frozen=True, extra="forbid"):
     """One message from a person. `addressed`: the bot is spoken to (a mention, a direct message).
 
     `begins_direct`: it begins a thread in a conversation with the bot alone, where whatever is said is for the bot.
+    `alone`: nobody but the author and the bot reads there.
     `files`: what was attached to it; `said` is the text with these named below it.
     """
 
@@ -57,6 +58,7 @@ class Inbound(BaseModel, frozen=True, extra="forbid"):
     addressed: bool
     at: NonNegativeInt
     begins_direct: bool = False
+    alone: bool = False
     files: tuple[Attached, ...] = ()
 
     @property
@@ -117,10 +119,11 @@ class Command(BaseModel, frozen=True, extra="forbid"):
 
 
 class Gone(BaseModel, frozen=True, extra="forbid"):
-    """The platform says that nothing can be said at `address` any more (R3)."""
+    """The platform says that nothing can be said at `address` any more, nor at `others`, lost at the same time (R3)."""
 
     address: Address
     reason: Storable
+    others: tuple[Address, ...] = ()
 
 
 class Resumed(BaseModel, frozen=True, extra="forbid"):

@@ -93,6 +93,19 @@ def discord_snowflake(at: int) -> str:
     return str(max(at - _DISCORD_EPOCH_MS, 0) << 22)
 
 
+def slack_alone(space: str, account: str) -> str:
+    """Where one person alone is spoken to on Slack. https://docs.slack.dev/reference/methods/chat.postMessage#channels"""
+    return f"{space}/{account}"
+
+
+def discord_alone(_: str, account: str) -> str:
+    """Where one person alone is spoken to on Discord: in a conversation that has to be opened before, with nobody yet.
+
+    https://docs.discord.com/developers/resources/user#create-dm
+    """
+    return f"@me/{account}/new-conversation"
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """How text is prepared for one channel.
@@ -101,7 +114,7 @@ class Style:
     measure  the platform's idea of length: never less than one per character, and adding up
     escape   see above
     whole    matches what escaping made and what must not be cut apart, such as `&amp;`
-    account_is_room   whether an account's id also names the room in which that person alone is spoken to
+    alone    where the person of an account is spoken to alone, in a space: the address without its channel; or nowhere
     moment   the id that a message of a time (ms UTC) would have: what was said after it is read from there
     """
 
@@ -110,7 +123,7 @@ class Style:
     measure: Callable[[str], int] = code_points
     escape: Callable[[str], str] = as_is
     whole: re.Pattern[str] | None = None
-    account_is_room: bool = False
+    alone: Callable[[str, str], str] | None = None
     moment: Callable[[int], str] = str
 
     def __post_init__(self) -> None:
@@ -133,7 +146,7 @@ STYLES: dict[str, Style] = {
             measure=utf16_units,
             escape=slack_markdown,
             whole=re.compile("&(?:lt|amp);"),
-            account_is_room=True,  # https://docs.slack.dev/reference/methods/chat.postMessage#channels
+            alone=slack_alone,
             moment=slack_ts,
         ),
         # A message may hold 2,000 characters; what marks a possible duplicate comes on top.
@@ -143,6 +156,7 @@ STYLES: dict[str, Style] = {
             measure=utf16_units,
             escape=discord_markdown,
             whole=re.compile(r"\\.|\] "),
+            alone=discord_alone,
             moment=discord_snowflake,
         ),
         # As tight as the tightest platform, so that what works on the fake fits everywhere.

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import discord
 
@@ -29,6 +30,7 @@ from channels.style import discord_snowflake
 
 log = logging.getLogger("casebound.discord")
 
+_ENDED = "The connection to Discord has ended; it is opened again."
 _REFUSED_AGAIN_S = 300.0
 
 
@@ -166,15 +168,17 @@ class DiscordChannel:
 
     async def _connect(self, receiver: Receiver, changes: Again) -> _Running:
         gateway = Gateway(self._clock, self._login.patience_s, self._login.settles_s)
-        guilds, rooms = map(int, self._login.guilds), map(int, self._login.rooms)
-        where = Whereabouts(gateway, [*guilds], [*rooms], self._clock)
+        guilds, rooms = [*map(int, self._login.guilds)], [*map(int, self._login.rooms)]
+        where = Whereabouts(gateway, guilds, rooms, self._clock)
         answers = Answers(receiver, where)
         commands.offer(gateway.tree, answers.typed, answers.opened_on)
-        gateway.tells(Listener(gateway, receiver, where, answers, changes))
+        offer = partial(_offer_commands, gateway)
+        gateway.tells(Listener(gateway, receiver, where, answers, changes, offer))
         try:
             with translated(_DISCORD):
                 connection = await client.connect(gateway, self._login.token)
-                await self._offer_commands(gateway)
+                for guild in guilds:
+                    await _offer_commands(gateway, guild)
         except BaseException as error:
             self._why_not = str(error) if isinstance(error, ChannelError) else type(error).__name__
             await gateway.close()
@@ -187,8 +191,10 @@ class DiscordChannel:
         while True:
             (ended,) = await asyncio.gather(running.connection, return_exceptions=True)
             log.error("discord.connection_ended", extra={"fields": {"error": type(ended).__name__}})
+            refused = client.refusal(ended)
+            self._why_not = _ENDED if refused is None else str(refused)
             self._now = None
-            await _close(running)
+            await _close_to_the_end(running)
             running = await self._connect_again(receiver, changes)
             self._now = running
             await receiver.resumed(Resumed(channel=places.NAME))
@@ -206,16 +212,6 @@ class DiscordChannel:
                 wait_s = self._login.again_s
                 log.exception("discord.not_connected")
 
-    async def _offer_commands(self, gateway: Gateway) -> None:
-        """In the listed servers alone. One that we are not in yet has none of ours until the next start."""
-        for guild in self._login.guilds:
-            there = discord.Object(int(guild))
-            gateway.tree.copy_global_to(guild=there)
-            try:
-                await gateway.tree.sync(guild=there)
-            except discord.Forbidden:
-                log.warning("discord.commands_not_offered", extra={"fields": {"guild": guild}})
-
     @property
     def _running(self) -> _Running:
         if self._now is None:
@@ -226,6 +222,25 @@ class DiscordChannel:
     def _us(self) -> int:
         user = self._running.gateway.user
         return user.id if user is not None else 0
+
+
+async def _offer_commands(gateway: Gateway, guild: int) -> None:
+    """In a listed server. One that we are not in yet has none of ours until we are invited."""
+    there = discord.Object(guild)
+    gateway.tree.copy_global_to(guild=there)
+    try:
+        await gateway.tree.sync(guild=there)
+    except discord.Forbidden:
+        log.warning("discord.commands_not_offered", extra={"fields": {"guild": str(guild)}})
+
+
+async def _close_to_the_end(running: _Running) -> None:
+    """Also where whoever waits for it is told to stop: nobody else would close it."""
+    closing = asyncio.create_task(_close(running), name="discord closes")
+    try:
+        await asyncio.shield(closing)
+    finally:
+        await closing
 
 
 async def _close(running: _Running) -> None:

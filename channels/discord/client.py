@@ -43,6 +43,7 @@ class Events(Protocol):
     async def interacted(self, interaction: discord.Interaction) -> None: ...
     async def thread_gone(self, guild: int, parent: int, thread: int, why: str) -> None: ...
     async def rooms_gone(self, guild: int, rooms: list[int], why: str) -> None: ...
+    async def invited(self, guild: int) -> None: ...
 
 
 class Gateway(discord.Client):
@@ -99,7 +100,8 @@ class Gateway(discord.Client):
         await self._tell(lambda events: events.interacted(interaction))
 
     async def on_raw_thread_update(self, payload: discord.RawThreadUpdateEvent) -> None:
-        if payload.data.get("thread_metadata", {}).get("locked"):
+        """A thread that is archived or locked is written in all the same by who may: it opens by that."""
+        if payload.data.get("thread_metadata", {}).get("locked") and not self._moderates(payload.parent_id):
             why = "it was locked"
             await self._tell(lambda to: to.thread_gone(payload.guild_id, payload.parent_id, payload.thread_id, why))
 
@@ -114,9 +116,17 @@ class Gateway(discord.Client):
         rooms = [room.id for room in guild.channels]
         await self._tell(lambda events: events.rooms_gone(guild.id, rooms, "we were sent out of the server"))
 
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        await self._tell(lambda events: events.invited(guild.id))
+
     async def on_error(self, event_method: str, /, *args: object, **kwargs: object) -> None:
         """Discord.py's own way to say it prints a traceback."""
         log.exception("discord.event_failed", extra={"fields": {"event": event_method}})
+
+    def _moderates(self, room: int) -> bool:
+        """Whether a lock on a thread of this room leaves us out: not where we may manage threads."""
+        found = self.get_channel(room)
+        return isinstance(found, discord.TextChannel) and found.permissions_for(found.guild.me).manage_threads
 
     async def _tell(self, what: Callable[[Events], Awaitable[None]]) -> None:
         if self._events is not None:
@@ -168,18 +178,26 @@ async def connect(gateway: Gateway, token: str) -> asyncio.Task[None]:
     return keeping
 
 
+def refusal(ended: object) -> AuthFailed | None:
+    """What to mend where Discord has ended a connection for good: the token or the intent; None for anything else.
+
+    https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
+    """
+    if isinstance(ended, discord.PrivilegedIntentsRequired):
+        how = "switch on Message Content Intent on the page Bot of the application"
+        return AuthFailed(NAME, f"it does not let us read messages: {how}")
+    if isinstance(ended, discord.ConnectionClosed) and ended.code == 4004:
+        return AuthFailed(NAME, "discord.token is not one (any more)")
+    return None
+
+
 async def _why_not(keeping: asyncio.Task[None]) -> None:
     try:
         await keeping
-    except discord.PrivilegedIntentsRequired:
-        raise AuthFailed(
-            NAME,
-            "it does not let us read messages: switch on Message Content Intent on the page Bot of the application",
-        ) from None
-    except discord.ConnectionClosed as error:
-        if error.code == 4004:
-            raise AuthFailed(NAME, "discord.token is not one (any more)") from None
-        raise
+    except (discord.PrivilegedIntentsRequired, discord.ConnectionClosed) as error:
+        if (refused := refusal(error)) is None:
+            raise
+        raise refused from None
     except AttributeError as error:  # what discord.py comes to where its very first connection is turned away
         raise RetryLater(0, f"Discord's gateway does not take us ({type(error).__name__})") from None
     raise AuthFailed(NAME, "it closed the connection")

@@ -36,6 +36,7 @@ def inbound(message: discord.Message, at: Address, us: int) -> Inbound | None:
         text=spoken(message, us),
         addressed=at.space == places.DIRECT or any(user.id == us for user in message.mentions),
         at=places.millis(message.id),
+        alone=at.space == places.DIRECT,
         files=tuple(files.attached(message)),
     )
 

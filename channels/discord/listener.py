@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 
 import aiohttp
@@ -27,8 +27,11 @@ class Listener:
     """One for each connection of ours."""
 
     def __init__(
-        self, client: discord.Client, receiver: Receiver, where: Whereabouts, answers: Answers, changes: Again
-    ) -> None:
+        self, client: discord.Client, receiver: Receiver, where: Whereabouts, answers: Answers, changes: Again,
+        offer: Callable[[int], Awaitable[None]],
+    ) -> None:  # fmt: skip
+        """`offer` offers our commands in a server."""
+        self._offer = offer
         self._client, self._receiver, self._where, self._answers = client, receiver, where, answers
         self._changes = changes
         self._was_connected = False
@@ -76,15 +79,19 @@ class Listener:
         await self._answers.interacted(interaction)
 
     async def thread_gone(self, guild: int, parent: int, thread: int, why: str) -> None:
-        await self._gone(guild, places.thread(guild, parent, thread), why)
+        await self._gone(guild, [places.thread(guild, parent, thread)], why)
 
     async def rooms_gone(self, guild: int, rooms: list[int], why: str) -> None:
-        for room in rooms:
-            await self._gone(guild, places.room(guild, room), why)
+        await self._gone(guild, [places.room(guild, room) for room in rooms], why)
 
-    async def _gone(self, guild: int, address: Address, why: str) -> None:
+    async def invited(self, guild: int) -> None:
+        """Into a server that we were sent out of, perhaps: with that Discord took our commands away."""
         if self._where.listed(guild):
-            await self._receiver.gone(Gone(address=address, reason=why))
+            await self._offer(guild)
+
+    async def _gone(self, guild: int, gone: list[Address], why: str) -> None:
+        if gone and self._where.listed(guild):
+            await self._receiver.gone(Gone(address=gone[0], others=tuple(gone[1:]), reason=why))
 
     async def _say(self, message: discord.Message, text: str) -> None:
         try:

@@ -34,9 +34,11 @@ async def begin(
 
     Its name begins with `label`, which tells it from every other of ours in that room that was made since then (ms
     UTC): a store that was set up anew or restored gives a label again, and what was said in the older thread is not
-    for whoever is in the new case.
+    for whoever is in the new case. With one person alone it is the conversation with them: there is only one.
     """
     with translated(place):
+        if place.space == places.DIRECT:
+            return places.direct(int((await client.http.start_private_message(int(place.room)))["id"]))
         room = await _room(client, place)
         thread = await _begun_before(client, room, label, _earliest(place, since))
         if thread is None:

@@ -67,6 +67,7 @@ def of_anybody(event: Mapping[str, object], us: Us) -> Inbound | None:
         text=spoken(text, us.user),
         addressed=places.is_direct(room) or f"<@{us.user}>" in text or f"<@{us.user}|" in text,
         at=places.millis(ts),
+        alone=places.is_direct(room),
         begins_direct=places.is_direct(room) and _text(event, "thread_ts") in ("", ts),
         files=tuple(attached(event)),
     )

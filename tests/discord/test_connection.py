@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from channels.discord.channel import DiscordChannel, DiscordLogin
@@ -65,12 +67,21 @@ async def test_being_ready_again_and_again_starts_nothing_twice(home: Household)
     assert len(home.discord.posts(thread)) == 2
 
 
-async def test_a_token_that_is_revoked_while_connected_makes_health_red() -> None:
+@pytest.mark.parametrize(
+    ("code", "words"), [(4004, "discord.token is not one"), (4014, "Message Content Intent on the page Bot")]
+)
+async def test_what_is_taken_from_us_while_connected_makes_health_red_at_once_and_says_what_to_do(
+    code: int, words: str
+) -> None:
     async with DiscordServer() as discord:
         channel = DiscordChannel(login(discord))
         await channel.start(Recorder())
-        discord.gateway.drop(4004)
-        await discord.until(lambda: not channel.connected, what="health that is red")
+        discord.gateway.drop(code)
+        async with asyncio.timeout(15):
+            while words not in str(channel.trouble):  # noqa: ASYNC110 - nobody tells of it
+                await asyncio.sleep(0)
+        assert not channel.connected
+        assert len(discord.gateway.identified) == 1  # and does not storm
         await channel.stop()
 
 
