@@ -51,6 +51,11 @@ def account(text: str) -> Platform:
         raise typer.BadParameter(
             f"{text} is not an account; write CHANNEL:SPACE/ID, such as slack:T012/U345, and discord:ID on Discord."
         )
+    if match[1] == "slack" and not re.fullmatch(r"[TE][A-Z0-9]*/[UWB][A-Z0-9]*", f"{match[2]}/{match[3]}"):
+        raise typer.BadParameter(
+            f"{text} is not an account in Slack; write slack:T…/U… with the ids as Slack spells them, in capitals: the "
+            "workspace's, and the person's from their profile (⋮, Copy member ID). A name is no id."
+        )
     return Platform(match[1], match[2] or "", match[3])
 
 

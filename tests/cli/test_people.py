@@ -40,6 +40,15 @@ async def test_an_account_speaks_for_one_person(cli: Cli, world: World) -> None:
         assert (await cli("principal", "bind", "kim", wrong)).code == 2
 
 
+async def test_what_cannot_be_an_account_in_slack_is_not_bound_as_one(cli: Cli, world: World) -> None:
+    for wrong in ("slack:T012/lee", "slack:T012/@lee", "slack:t012/U345", "slack:T012/u345", "slack:U345/T012"):
+        refused = await cli("principal", "bind", "kim", wrong)
+        assert refused.code == 2
+        assert "Copy member ID" in refused.err
+    for right in ("slack:T012/U345", "slack:E012/W345", "slack:T012/B345"):
+        await cli.done("principal", "bind", "kim", right)
+
+
 async def test_a_name_is_one_word_and_taken_once(cli: Cli, world: World) -> None:
     assert "already a principal named kim" in (await cli("principal", "add", "kim")).line
     assert "one word" in (await cli("principal", "add", "kim possible")).line
