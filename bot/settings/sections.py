@@ -11,7 +11,7 @@ from bot.durations import Duration, duration, duration_text
 from bot.errors import SettingsError
 from bot.settings.discord import Discord
 from bot.settings.section import Section
-from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, RoomId, TenantName, ZoneName, secret
+from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, RoomId, TeamId, TenantName, ZoneName, secret
 from bot.sizes import Size, size
 from casestore.states import OnExpiry, Role, Tier
 
@@ -139,7 +139,7 @@ class Slack(Section):
     bot_token: SecretStr | None = None
     app_token: SecretStr | None = None
     signing_secret: SecretStr | None = None
-    teams: tuple[str, ...] = ()
+    teams: tuple[TeamId, ...] = ()
     api_url: ApiUrl = "https://slack.com/api/"
     approvals_room: RoomId | None = None
 
@@ -163,7 +163,9 @@ class Slack(Section):
                 "to leave Slack out, set none of them"
             )
         if self.approvals_room is not None and not self.teams:
-            raise SettingsError("slack.approvals_room is in a workspace: list that one first in slack.teams")
+            raise SettingsError(
+                "slack.approvals_room needs slack.teams too: the id (T…) of its workspace, as the first"
+            )
         return self
 
 

@@ -80,13 +80,23 @@ ApiUrl = Annotated[str, AfterValidator(_base)]
 
 
 def _room(room_id: str) -> str:
-    if not re.fullmatch(r"[A-Z][A-Z0-9]{2,30}", room_id):
+    if not re.fullmatch(r"[CDG][A-Z0-9]{2,30}", room_id):
         raise ValueError("has to be a room's id, such as C0123ABCD, not its name")
     return room_id
 
 
 RoomId = Annotated[str, AfterValidator(_room)]
 """A room by the id that its platform gave it: names change hands (R20)."""
+
+
+def _team(team_id: str) -> str:
+    if not re.fullmatch(r"[TE][A-Z0-9]{1,30}", team_id):
+        raise ValueError("has to be a workspace's id, such as T0123ABCD, in capitals, not its name")
+    return team_id
+
+
+TeamId = Annotated[str, AfterValidator(_team)]
+"""A workspace of Slack by its id; another spelling would match nobody, and so ignore everybody (R20)."""
 
 
 def secret(beginning: str = "") -> Callable[[SecretStr | None], SecretStr | None]:

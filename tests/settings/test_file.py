@@ -197,6 +197,10 @@ def test_a_home_directory_may_be_written_with_a_tilde(monkeypatch: pytest.Monkey
         ('bot_token = "xapp-1"\napp_token = "xapp-1"', "has to begin with xoxb-"),
         ('bot_token = ""\napp_token = "xapp-1"', "is empty"),
         ('api_url = "slack.com/api"', "has to begin with https://"),
+        ('teams = ["casebound"]', "has to be a workspace's id, such as T0123ABCD"),
+        ('teams = ["t0123abcd"]', "has to be a workspace's id, such as T0123ABCD"),
+        ('teams = ["T0123ABCD"]\napprovals_room = "U0123ABCD"', "has to be a room's id"),
+        ('bot_token = "xoxb-1"\napp_token = "xapp-1"\napprovals_room = "C0123ABCD"', "needs slack.teams too"),
     ],
 )
 def test_a_slack_that_cannot_work_is_refused_in_one_sentence_without_its_tokens(slack: str, said: str) -> None:
