@@ -1,6 +1,6 @@
 """Looking at an installation: what is configured, what is missing, and what to do about it. It changes nothing."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from bot.settings import Settings
 from casestore import principals
@@ -64,10 +64,15 @@ def of_the_file(settings: Settings) -> Finding:
     return Finding("database", f"{db}, version {version}; {serves}.")
 
 
-async def of_people(store: Store, channels: Mapping[str, Channel]) -> AsyncIterator[Finding]:
-    """Whether somebody can decide from each channel: without a bound operator every approval there expires."""
+async def of_people(
+    store: Store, channels: Mapping[str, Channel], spaces: Mapping[str, Sequence[str]]
+) -> AsyncIterator[Finding]:
+    """Whether somebody can decide from each channel: without a bound operator every approval there expires.
+
+    `spaces`: by a channel's name, those that are listened to, where its accounts are in one.
+    """
     for name in channels:
-        able = await store.read(operators_on, name)
+        able = await store.read(operators_on, name, spaces.get(name))
         if able:
             yield Finding(f"{name}: operators", f"Bound, so that they can decide there: {', '.join(able)}.")
         else:
@@ -88,12 +93,13 @@ async def of_channels(channels: Mapping[str, Channel], rooms: Mapping[str, str |
                 yield Finding(f"{name}: {finding.what}", finding.found, finding.to_do)
 
 
-def operators_on(tx: Tx, channel: str) -> list[str]:
-    """The names of those who can decide from this channel."""
+def operators_on(tx: Tx, channel: str, spaces: Sequence[str] | None = None) -> list[str]:
+    """The names of those who can decide from this channel; with `spaces`, only from one of these."""
     return [
         person.name
         for person in principals.listing(tx)
-        if _may_decide(person) and any(_speaks(account, channel) for account in principals.accounts_of(tx, person.id))
+        if _may_decide(person)
+        and any(_speaks(account, channel, spaces) for account in principals.accounts_of(tx, person.id))
     ]
 
 
@@ -101,5 +107,7 @@ def _may_decide(person: Principal) -> bool:
     return person.is_operator and person.revoked_at is None
 
 
-def _speaks(account: Account, channel: str) -> bool:
-    return account.channel == channel and account.revoked_at is None
+def _speaks(account: Account, channel: str, spaces: Sequence[str] | None) -> bool:
+    """Whether what the account says is heard: in a space that is not listed nobody is (R20)."""
+    heard = spaces is None or account.space in spaces
+    return account.channel == channel and heard and account.revoked_at is None

@@ -100,7 +100,7 @@ async def _all(here: Here, room: str | None) -> AsyncIterator[Finding]:
         yield finding
     if file.ok:
         async with here.store() as store:
-            async for finding in look.of_people(store, channels):
+            async for finding in look.of_people(store, channels, {"slack": settings.slack.teams}):
                 yield finding
 
 

@@ -13,7 +13,7 @@ import aiohttp
 
 from channels.address import Address
 from channels.card import Card
-from channels.errors import AuthFailed, ChannelError, RetryLater
+from channels.errors import AuthFailed, ChannelError, RetryLater, ThreadGone
 from channels.findings import Finding
 from channels.messages import Outbound
 from channels.slack import places, scopes
@@ -87,6 +87,9 @@ class Examination:
         invite = f"In Slack, open that room and write: /invite @{user}"
         try:
             answer = await self._web.read("conversations.info", address, channel=room)
+        except ThreadGone as error:
+            found = f"The app sees no room {room} ({error.reason}): it does not exist, or is private."
+            return Finding("room", found, f"{invite}. If it is another room, name that one's id.")
         except ChannelError as error:
             return Finding("room", f"{room}: {_said(error)}", f"{invite}. If it is another room, name that one's id.")
         info = part(answer, "channel")

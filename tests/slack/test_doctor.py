@@ -186,10 +186,26 @@ async def test_no_secret_is_in_what_it_says(slack: SlackServer, ops: Room) -> No
 
 
 async def test_an_operator_whose_account_is_bound_is_named_and_without_one_it_is_said(office: Office) -> None:
-    told = [one async for one in doctor.of_people(office.service.store, {"slack": office.channel()})]
+    listed = {"slack": [office.slack.team]}
+    told = [one async for one in doctor.of_people(office.service.store, {"slack": office.channel()}, listed)]
     assert ("kim" in told[0].found, told[0].ok) == (True, True)
-    none = [one async for one in doctor.of_people(office.service.store, {"discord": office.channel()})]
+    none = [one async for one in doctor.of_people(office.service.store, {"discord": office.channel()}, listed)]
     assert "principal bind NAME discord:ID" in none[0].to_do
+
+
+async def test_an_operator_in_a_workspace_that_is_not_listed_can_decide_nothing_and_is_not_named(
+    office: Office,
+) -> None:
+    listed = {"slack": ["T0OTHER"]}
+    told = [one async for one in doctor.of_people(office.service.store, {"slack": office.channel()}, listed)]
+    assert ("kim" in told[0].found, told[0].ok) == (False, False)
+
+
+async def test_a_room_that_the_app_does_not_see_is_said_to_be_none_and_no_case_is_spoken_of(slack: SlackServer) -> None:
+    found = (await examined(slack, "C0NOSUCH"))["room"]
+    assert "The app sees no room C0NOSUCH" in found.found
+    assert "case" not in found.found
+    assert "/invite @casebound" in found.to_do
 
 
 async def test_a_press_on_its_card_while_it_stands_is_answered_in_one_sentence_and_decides_nothing(
