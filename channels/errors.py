@@ -39,7 +39,8 @@ class RetryLater(ChannelError):
     def __init__(self, after_ms: int, why: str = "the platform asks us to wait") -> None:
         if after_ms < 0:
             raise ValueError(f"after_ms must not be negative, got {after_ms}.")
-        super().__init__(f"Not sent: {why}. Try again in {after_ms} ms.")
+        when = f"in {after_ms} ms" if after_ms else "in a moment"
+        super().__init__(f"Not sent: {why}. Try again {when}.")
         self.after_ms, self.why = after_ms, why
 
 

@@ -145,6 +145,7 @@ def test_a_card_cannot_hold_what_its_reader_would_not_see() -> None:
 def test_every_error_is_a_channel_error_that_says_what_to_do() -> None:
     assert issubclass(BadAddress, ChannelError)
     assert str(RetryLater(250)).endswith("Try again in 250 ms.")
+    assert str(RetryLater(0)).endswith("Try again in a moment.")
     with pytest.raises(ValueError, match="negative"):
         RetryLater(-1)
     with pytest.raises(UnknownChannel, match="console, discord, memory, slack, web"):
