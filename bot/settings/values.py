@@ -99,6 +99,10 @@ TeamId = Annotated[str, AfterValidator(_team)]
 """A workspace of Slack by its id; another spelling would match nobody, and so ignore everybody (R20)."""
 
 
+_SLACKS = {"xoxb-": "slack.bot_token", "xapp-": "slack.app_token"}
+"""Which setting a token of Slack belongs in, by how it begins."""
+
+
 def secret(beginning: str = "") -> Callable[[SecretStr | None], SecretStr | None]:
     """Refuse an empty secret, which would let everybody in or nobody (R24), and one that is plainly another one."""
 
@@ -108,7 +112,9 @@ def secret(beginning: str = "") -> Callable[[SecretStr | None], SecretStr | None
         if not value.get_secret_value().strip():
             raise ValueError("is empty; give it a value or leave it out")
         if not value.get_secret_value().startswith(beginning):
-            raise ValueError(f"has to begin with {beginning}; this is another token")
+            begins = (key for kind, key in _SLACKS.items() if value.get_secret_value().startswith(kind))
+            belongs = next((f", which belongs in {key}" for key in begins), "")
+            raise ValueError(f"has to begin with {beginning}; this is another token{belongs}")
         return value
 
     return check

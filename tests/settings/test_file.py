@@ -195,6 +195,8 @@ def test_a_home_directory_may_be_written_with_a_tilde(monkeypatch: pytest.Monkey
         ('bot_token = "xoxb-1"', "slack.app_token is missing"),
         ('app_token = "xapp-1"', "slack.bot_token is missing"),
         ('bot_token = "xapp-1"\napp_token = "xapp-1"', "has to begin with xoxb-"),
+        ('bot_token = "xapp-1"\napp_token = "xoxb-1"', "this is another token, which belongs in slack.app_token"),
+        ('bot_token = "xoxb-1"\napp_token = "xoxb-1"', "this is another token, which belongs in slack.bot_token"),
         ('bot_token = ""\napp_token = "xapp-1"', "is empty"),
         ('api_url = "slack.com/api"', "has to begin with https://"),
         ('teams = ["casebound"]', "has to be a workspace's id, such as T0123ABCD"),
