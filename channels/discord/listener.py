@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 
 import aiohttp
 import discord
@@ -14,12 +15,16 @@ from channels.address import Address
 from channels.discord import events, places
 from channels.discord.again import Again
 from channels.discord.answers import Answers
+from channels.discord.failures import translated
 from channels.discord.whereabouts import Whereabouts
+from channels.errors import ChannelError, ThreadGone, Undeliverable
 from channels.messages import Gone, Resumed
 from channels.port import Receiver
 
 log = logging.getLogger("casebound.discord")
 
+_DISCORD = Address(channel=places.NAME, space=places.DIRECT, room="0")
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 60.0
 _NOT_STORED = "I could not store that. Please say it again in a minute."
 
 
@@ -46,7 +51,7 @@ class Listener:
 
     async def said(self, message: discord.Message) -> None:
         async with self._turn(message.channel.id):
-            at = await self._where.of_message(message)
+            at = await self._found(partial(self._where.of_message, message))
             said = None if at is None else events.inbound(message, at, self._us)
             if at is None or said is None:
                 return
@@ -64,13 +69,13 @@ class Listener:
 
     async def edited(self, message: discord.Message) -> None:
         async with self._turn(message.channel.id):
-            at = await self._where.of_message(message)
+            at = await self._found(partial(self._where.of_message, message))
             if at is not None and (changed := events.changed(message, at, self._us)) is not None:
                 await self._changes.changed(changed)
 
     async def removed(self, guild: int | None, channel: int, messages: Collection[int]) -> None:
         async with self._turn(channel):
-            at = await self._where.of(guild, channel)
+            at = await self._found(partial(self._where.of, guild, channel))
             if at is not None:
                 for message in messages:
                     await self._changes.changed(events.deleted(message, at))
@@ -92,6 +97,24 @@ class Listener:
     async def _gone(self, guild: int, gone: list[Address], why: str) -> None:
         if gone and self._where.listed(guild):
             await self._receiver.gone(Gone(address=gone[0], others=tuple(gone[1:]), reason=why))
+
+    async def _found(self, where: Callable[[], Awaitable[Address | None]]) -> Address | None:
+        """Where it was, asked until Discord says so: what comes after it there waits, or it would be passed over (R29).
+
+        None for a place that we may not see. Once the connection is given up, the next one reads what is missing.
+        """
+        wait_s = _FIRST_WAIT_S
+        while not self._client.is_closed():
+            try:
+                with translated(_DISCORD):
+                    return await where()
+            except (ThreadGone, Undeliverable):
+                return None
+            except ChannelError as error:
+                log.warning("discord.place_not_told", extra={"fields": {"error": str(error)}})
+            await asyncio.sleep(wait_s)
+            wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+        return None
 
     async def _say(self, message: discord.Message, text: str) -> None:
         try:

@@ -98,7 +98,9 @@ class Whereabouts:
         for guild in self._guilds:
             try:
                 await self._client.http.get_member(guild, person)
-            except (discord.NotFound, discord.Forbidden):
+            except (discord.NotFound, discord.Forbidden) as error:
+                if not error.code:  # not Discord itself: whether they are in it is not known
+                    raise
                 continue
             return True
         return False

@@ -25,7 +25,8 @@ _PIECE, _PIECES, _BYTES = 2_900, 20, 200_000
 https://docs.slack.dev/reference/methods/views.open#errors
 """
 
-_GOES_ON = "(the same line) … "
+GOES_ON = "(the same line) … "
+"""Begins a frame that goes on within a line."""
 
 
 def reason(press: Press, statement: str) -> Block:
@@ -69,7 +70,7 @@ def _laid_out(pieces: Sequence[str]) -> Iterator[Block]:
     """Each in a frame of its own. One that goes on within a line says so: else it could pass for the next argument."""
     before = "\n"
     for piece in pieces:
-        yield rich(preformatted(piece if before.endswith("\n") else f"{_GOES_ON}{piece}"))
+        yield rich(preformatted(piece if before.endswith("\n") else f"{GOES_ON}{piece}"))
         before = piece
 
 

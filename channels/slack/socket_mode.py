@@ -108,7 +108,9 @@ class Socket:
         Also one that Slack has asked for: an event for which there was no connection comes again three times, and
         that may be in the next time without one. Raises `AuthFailed` where the app token is refused, `RetryLater`.
         """
-        address = str((await self._app.change("apps.connections.open"))["url"])
+        address = (await self._app.change("apps.connections.open")).get("url")
+        if not isinstance(address, str):
+            raise RetryLater(0, "what answers for Slack names no address to connect to; is there a proxy before it?")
 
         async def take(client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
             await _answer(app, client, request)
@@ -141,7 +143,7 @@ class Socket:
                 continue
             try:
                 opened = await self._opened(app, web, resumed)
-            except ChannelError as error:
+            except Exception as error:  # whatever it is, nobody else tries it again
                 wait_s = self._after(error, wait_s)
                 continue
             self._begin(self._let_go(client))
@@ -151,9 +153,12 @@ class Socket:
             await asyncio.sleep(wait_s)
             wait_s = min(2 * wait_s, self._longest_s)
 
-    def _after(self, error: ChannelError, wait_s: float) -> float:
-        """How long to wait after an attempt that failed, in seconds. What was met is logged once."""
-        if self.trouble != str(error):
+    def _after(self, error: Exception, wait_s: float) -> float:
+        """How long to wait after an attempt that failed, in seconds. What was met is logged once; a bug each time."""
+        if not isinstance(error, ChannelError):
+            self.trouble = "connecting failed in a way nobody foresaw; it is tried again"
+            log.error("slack.not_connected", exc_info=error)
+        elif self.trouble != str(error):
             self.trouble = str(error)
             level = logging.ERROR if isinstance(error, AuthFailed) else logging.WARNING
             log.log(level, "slack.not_connected", extra={"fields": {"error": self.trouble}})

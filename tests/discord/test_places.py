@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bot.settings import Access
@@ -130,3 +132,20 @@ async def test_where_rooms_are_listed_a_mention_counts_only_there(home: Househol
     await home.shows(thread, "Hello.")
     titles = [one.title for one in await home.service.store.read(cases.listing, System())]
     assert titles == ["the oven is off" if listed else "the hose leaks"]
+
+
+@pytest.mark.parametrize(
+    "trouble", [{"status": 200, "body": "<html>Sign in</html>"}, {"status": 403, "body": "<html>No entry</html>"}]
+)
+async def test_who_writes_while_discord_cannot_say_who_that_is_is_heard_once_it_can_in_order(
+    home: Household, trouble: dict[str, Any]
+) -> None:
+    """Discord tells of a message once: to pass it over because of a lookup would lose it (R29)."""
+    home.answers(says("The fuse is out."), says("Now it is in."))
+    home.discord.fail_next("get_guild_member", **trouble)
+    home.ann.says(None, "the oven is off")
+    home.ann.says(None, "still off")
+    place = home.discord.direct(home.ann)
+    await home.shows(place, "The fuse is out.")
+    await home.shows(place, "Now it is in.")
+    assert (await home.only_case()).title == "the oven is off"

@@ -204,7 +204,7 @@ async def test_the_settings_may_let_unknown_accounts_in_as_requesters(make_rig: 
     (hello, _) = await rig.messages(case)
     assert (hello.provenance, hello.author_account) == ("requester", "memory/S/U-77")
     assert said(rig.model.sent[0]) == [f"{intake.name_of(stranger)} (requester): Hello"]
-    assert intake.name_of(stranger).startswith("memory-S-U-77-")
+    assert intake.name_of(stranger).startswith("root@memory-")
     assert rig.posted() == ["Welcome."]
 
 

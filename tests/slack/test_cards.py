@@ -11,6 +11,7 @@ from casestore.deciding import Decision
 from casestore.scope import System
 from casestore.states import GateState, Verb
 from casestore.tx import Tx
+from channels.slack import modals
 from tests.loop.scripted import calls, says
 from tests.slack.office import Office
 from tests.slack.reading import buttons, read, texts
@@ -150,7 +151,7 @@ async def test_what_does_not_fit_on_the_card_is_opened_before_it_can_be_approved
     assert buttons(card) == ["gate_view", "gate_deny", "gate_revise"]
     await office.kim.presses(card, "gate_view")
     whole = await office.modal(office.kim)
-    assert str(facts) in "".join(texts(whole.blocks))
+    assert str(facts) in "".join(text.removeprefix(modals.GOES_ON) for text in texts(whole.blocks))
     await office.kim.submits(whole)
     await office.shows(thread, "It is back.")
     assert len(office.effects.made) == 1

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
+from channels.slack.socket_mode import Socket
 from tests.loop.scripted import Held, says
 from tests.slack.office import Office
 from tests.slack.test_tokens_refused import says_of_health, well
@@ -115,3 +116,36 @@ async def test_a_connection_that_slack_ends_at_once_is_not_asked_for_again_and_a
 
 async def longer(waits: list[float], than: float) -> bool:
     return any(one == 2 * than for one in waits)
+
+
+async def test_an_answer_that_names_no_address_is_trouble_that_health_tells_of_and_ends(office: Office) -> None:
+    office.slack.fail_next(
+        "apps.connections.open", body='{"ok": true}', content_type="application/json", times=None
+    )  # fmt: skip
+    await office.slack.sockets.drop()
+    await office.until_so(lambda: says_of_health(office, "names no address"))
+    office.slack.heal("apps.connections.open")
+    await office.slack.connected()
+    office.answers(says("Here."))
+    await office.shows(await office.asks(), "Here.")
+
+
+async def test_a_bug_met_while_connecting_is_logged_and_connecting_goes_on(
+    office: Office, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    opened = getattr(Socket, "_opened")  # noqa: B009 - of our own client
+    broken = True
+
+    async def opening(*args: Any, **kwargs: Any) -> Any:
+        if broken:
+            raise ZeroDivisionError
+        return await opened(*args, **kwargs)
+
+    monkeypatch.setattr(Socket, "_opened", opening)
+    await office.slack.sockets.drop()
+    await office.until_so(lambda: says_of_health(office, "nobody foresaw"))
+    assert "ZeroDivisionError" in caplog.text
+    broken = False
+    await office.slack.connected()
+    office.answers(says("Here."))
+    await office.shows(await office.asks(), "Here.")
