@@ -41,3 +41,18 @@ def made(drawn: list[str], arguments: int, *, cut_off: bool) -> Card:
 
 
 SHOWN = st.builds(made, st.lists(ANY, min_size=1, max_size=4), st.integers(0, 20), cut_off=st.booleans())
+
+
+def many(text: str, *, length: int | None = None, was: str | None = None) -> tuple[Argument, ...]:
+    """Twenty arguments that are all like this."""
+    return tuple(Argument(name=f"{number} {text}", value=text, was=was, length=length) for number in range(20))
+
+
+def longest(text: str, **more: object) -> Card:
+    """A card of which everything is this."""
+    return Card.model_validate({
+        "gate_id": 7, "digest8": "0123abcd", "verbs": ("approve", "deny", "revise"), "statement": text,
+        "case_label": text, "case_title": text, "origin": text, "tool": text, "tier_note": text,
+        "arguments": many(text), "asked_by": text, "because": f"{text}\n{text}\n{text}\n{text}",
+        "looked_at": (text,) * 8, "waiting": text, "earlier": text, "decides": text, "if_nobody": text, **more,
+    })  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from channels.card import Card
 from channels.discord.cards import laid_out
 from channels.style import discord_markdown
 from channels.text import pieces, style_for
-from tests.channel_contract.any_card import ANY, PARTS, SHOWN
+from tests.channel_contract.any_card import ANY, FAMILY, PARTS, SHOWN, longest, many
 from tests.wire.discord.embeds import check_embeds
 from tests.wire.discord.payload import Json
 
@@ -29,6 +30,15 @@ def test_any_card_is_taken_open_and_decided(card: Card, outcome: list[str]) -> N
     embeds(card)
     lines = [one or "x" for one in outcome] or ["x"]
     embeds(Card.model_validate({**card.model_dump(), "verbs": (), "outcome": lines}))
+
+
+@pytest.mark.parametrize("text", ["x", "\U0001f600", FAMILY, "`", "\n", "*"])
+def test_a_card_that_holds_more_than_embeds_may_is_taken_and_opened_before_it_is_approved(text: str) -> None:
+    """An embed whose parts would be 6,000 characters together many times over."""
+    card = longest(text * 1_500, arguments=many(text * 40))
+    embeds(card)
+    embeds(card.model_copy(update={"verbs": (), "outcome": ("y" + text * 1_000,) * 6}))
+    assert not laid_out(card).whole
 
 
 @settings(max_examples=100, deadline=None)

@@ -57,7 +57,7 @@ async def test_being_ready_again_and_again_starts_nothing_twice(home: Household)
     home.answers(says("Hello."))
     thread = await home.asks()
     await home.shows(thread, "Hello.")
-    for number in range(2, 4):
+    for number in range(2, 7):
         home.discord.gateway.forget()
         home.discord.gateway.drop()
         await home.discord.until(lambda number=number: len(home.discord.gateway.identified) >= number, what="READY")

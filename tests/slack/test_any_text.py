@@ -11,12 +11,12 @@ from typing import cast
 from hypothesis import example, given, settings
 
 from channels import arguments
-from channels.card import Argument, Card
+from channels.card import Card
 from channels.messages import Account, Address, Press, Text
 from channels.slack import modals
 from channels.slack.blocks import rendered
 from channels.text import STYLES, pieces, prepared, visible
-from tests.channel_contract.any_card import ANY, FAMILY, PARTS, SHOWN
+from tests.channel_contract.any_card import ANY, FAMILY, PARTS, SHOWN, longest, many
 from tests.loop.scripted import calls, says
 from tests.slack.office import Office
 from tests.slack.reading import buttons, read, texts
@@ -44,21 +44,6 @@ def of_card(card: Card) -> Message:
     made = rendered(card, possible_duplicate=True)
     assert len(made.text) <= 4_000, "chat.update takes no more"
     return posted(made.blocks, made.text)
-
-
-def many(text: str, *, length: int | None = None, was: str | None = None) -> tuple[Argument, ...]:
-    """Twenty arguments that are all like this."""
-    return tuple(Argument(name=f"{number} {text}", value=text, was=was, length=length) for number in range(20))
-
-
-def longest(text: str, **more: object) -> Card:
-    """A card of which everything is this."""
-    return Card.model_validate({
-        "gate_id": 7, "digest8": "0123abcd", "verbs": ("approve", "deny", "revise"), "statement": text,
-        "case_label": text, "case_title": text, "origin": text, "tool": text, "tier_note": text,
-        "arguments": many(text), "asked_by": text, "because": f"{text}\n{text}\n{text}\n{text}",
-        "looked_at": (text,) * 8, "waiting": text, "earlier": text, "decides": text, "if_nobody": text, **more,
-    })  # fmt: skip
 
 
 @settings(max_examples=40, deadline=None)
