@@ -127,3 +127,19 @@ async def test_somebody_of_whom_slack_never_tells_is_a_guest_and_stops_nobody_be
     await office.open()
     await office.shows(thread, "I have read it.")
     assert await known(office) == before
+
+
+async def test_who_is_let_in_is_shown_by_their_name_in_slack_and_by_what_nobody_else_has(
+    office: Office,
+) -> None:
+    """An approver reads for whom something is asked; two of one name are two (R20)."""
+    await office.let_strangers_in()
+    before = await known(office)
+    for number in (1, 2):
+        pat = office.slack.member("pat \u202e by")
+        office.ops.members.add(pat.id)
+        office.answers(says("Hello."))
+        await office.shows(await office.asks(f"{number}. help", by=pat), "Hello.")
+    names = await known(office) - before
+    assert len(names) == 2
+    assert all(name.startswith("pat_by@slack-") for name in names)
