@@ -95,6 +95,12 @@ class Member:
         said.content, said.edited_at = text, self._world.clock.iso()
         events.changed(self._world, said)
 
+    def takes_out(self, file: Attached, said: Message) -> None:
+        """Take one file out of what they said, which is an edit of it."""
+        assert said.author is self.person, "Only its author edits a message."
+        said.attachments, said.edited_at = [one for one in said.attachments if one is not file], self._world.clock.iso()
+        events.changed(self._world, said)
+
     def deletes(self, said: Message) -> None:
         """Take away a message; a moderator may take away anybody's."""
         assert said.author is self.person or May.MANAGE_MESSAGES in said.place.may(self.person), "It is not theirs."

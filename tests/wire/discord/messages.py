@@ -49,6 +49,10 @@ class Attached:
     content: bytes
     mimetype: str
     description: str | None = None
+    claims: int | None = None
+    """The size that its message tells of, where that is not the true one."""
+    link: str | None = None
+    """The link that its message carries, where that is not the one to here."""
 
 
 @dataclass(eq=False)

@@ -62,9 +62,10 @@ def snapshot(world: World, said: Message, content: bool) -> Json:
 
 def attachment(world: World, said: Message, file: Attached) -> Json:
     """message#attachment-object, with a link that is good for a while from now on."""
+    url = link(world, said, file) if file.link is None else file.link
+    size = len(file.content) if file.claims is None else file.claims
     shown: Json = {
-        "id": file.id, "filename": file.name, "size": len(file.content), "content_type": file.mimetype,
-        "url": link(world, said, file), "proxy_url": link(world, said, file),
+        "id": file.id, "filename": file.name, "size": size, "content_type": file.mimetype, "url": url, "proxy_url": url,
     }  # fmt: skip
     if file.description is not None:
         shown["description"] = file.description
