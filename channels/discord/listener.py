@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncGenerator, Collection
-from contextlib import asynccontextmanager
+from collections.abc import Collection
 
 import aiohttp
 import discord
@@ -14,6 +12,7 @@ from channels.address import Address
 from channels.discord import events, places
 from channels.discord.again import Again
 from channels.discord.answers import Answers
+from channels.discord.turns import Turns
 from channels.discord.whereabouts import Whereabouts
 from channels.messages import Gone, Resumed
 from channels.port import Receiver
@@ -27,13 +26,12 @@ class Listener:
     """One for each connection of ours."""
 
     def __init__(
-        self, client: discord.Client, receiver: Receiver, where: Whereabouts, answers: Answers, changes: Again
-    ) -> None:
+        self, client: discord.Client, receiver: Receiver, where: Whereabouts, answers: Answers, changes: Again,
+        turns: Turns,
+    ) -> None:  # fmt: skip
         self._client, self._receiver, self._where, self._answers = client, receiver, where, answers
-        self._changes = changes
+        self._changes, self._turns = changes, turns
         self._was_connected = False
-        self._turns: dict[int, asyncio.Lock] = {}
-        self._waiting: dict[int, int] = {}
 
     async def connected(self) -> None:
         """What was said before the first time is read by whoever started us."""
@@ -42,7 +40,7 @@ class Listener:
         self._was_connected = True
 
     async def said(self, message: discord.Message) -> None:
-        async with self._turn(message.channel.id):
+        async with self._turns.of(message.channel.id):
             at = await self._where.of_message(message)
             said = None if at is None else events.inbound(message, at, self._us)
             if at is None or said is None:
@@ -60,13 +58,13 @@ class Listener:
                 await self._say(message, answer)
 
     async def edited(self, message: discord.Message) -> None:
-        async with self._turn(message.channel.id):
+        async with self._turns.of(message.channel.id):
             at = await self._where.of_message(message)
             if at is not None and (changed := events.changed(message, at, self._us)) is not None:
                 await self._changes.changed(changed)
 
     async def removed(self, guild: int | None, channel: int, messages: Collection[int]) -> None:
-        async with self._turn(channel):
+        async with self._turns.of(channel):
             at = await self._where.of(guild, channel)
             if at is not None:
                 for message in messages:
@@ -91,19 +89,6 @@ class Listener:
             await message.channel.send(text)
         except (discord.DiscordException, aiohttp.ClientError, TimeoutError, OSError) as error:
             log.warning("discord.not_said", extra={"fields": {"error": type(error).__name__}})
-
-    @asynccontextmanager
-    async def _turn(self, channel: int) -> AsyncGenerator[None]:
-        """In the order in which it came, although each comes in a task of its own."""
-        lock = self._turns.setdefault(channel, asyncio.Lock())
-        self._waiting[channel] = self._waiting.get(channel, 0) + 1
-        try:
-            async with lock:
-                yield
-        finally:
-            self._waiting[channel] -= 1
-            if not self._waiting[channel]:
-                del self._waiting[channel], self._turns[channel]
 
     @property
     def _us(self) -> int:
