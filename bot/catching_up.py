@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 from bot.clock import Clock
@@ -142,8 +142,9 @@ class CatchingUp:
         after = await self._store.read(positions.of, str(address)) or begin
         newest, wait_s = after, _FIRST_WAIT_S
         while True:
+            past = self._channel.catch_up(address, newest)
             try:
-                async for said in self._channel.catch_up(address, newest):
+                async for said in past:
                     await self._receiver.inbound(said)
                     newest, wait_s = said.platform_id, _FIRST_WAIT_S
                 break
@@ -152,6 +153,9 @@ class CatchingUp:
                     raise
                 await asyncio.sleep(error.after_ms / 1_000 or wait_s)
                 wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+            finally:
+                if isinstance(past, AsyncGenerator):  # else what waits for its end waits until it is collected
+                    await past.aclose()
         if newest is not None and newest != after:
             await self._store.write(positions.move, str(address), newest)
 

@@ -21,6 +21,7 @@ from channels.discord.examine import Examination
 from channels.discord.failures import translated
 from channels.discord.listener import Listener
 from channels.discord.outgoing import Outgoing
+from channels.discord.turns import Turns
 from channels.discord.whereabouts import Whereabouts
 from channels.errors import AuthFailed, ChannelError, RetryLater
 from channels.findings import Finding
@@ -76,6 +77,7 @@ class DiscordChannel:
         """`now` in seconds, of a clock that only runs forward."""
         self._login, self._clock = login, now
         self._now: _Running | None = None
+        self._turns = Turns()
         self._keeping: asyncio.Task[None] | None = None
         self._changes: Again | None = None
         self._why_not: str | None = None
@@ -139,15 +141,20 @@ class DiscordChannel:
         return await threads.begin(gateway, place, label, title, people, since, private=self._login.private)
 
     async def catch_up(self, address: Address, after: str | None) -> AsyncIterator[Inbound]:
+        """What happens there meanwhile waits until it is read to its end, or given up.
+
+        What is said now comes after what was said before, and a change after the message that it changes.
+        """
         running = self._running
         guild = None if address.space == places.DIRECT else int(address.space)
         place = running.gateway.get_partial_messageable(places.channel_of(address), guild_id=guild)
         since = discord.Object(int(after)) if after is not None and after.isdecimal() else discord.Object(0)
-        with translated(address):
-            async for message in place.history(limit=None, after=since, oldest_first=True):
-                said = events.inbound(message, address, self._us)
-                if said is not None and (said.addressed or not said.address.begins):
-                    yield said
+        async with self._turns.of(places.channel_of(address)):
+            with translated(address):
+                async for message in place.history(limit=None, after=since, oldest_first=True):
+                    said = events.inbound(message, address, self._us)
+                    if said is not None and (said.addressed or not said.address.begins):
+                        yield said
 
     async def direct(self, since: int) -> AsyncIterator[tuple[Address, str]]:
         """Rooms in which somebody may have mentioned us. Discord lists no conversations with a bot alone."""
@@ -173,7 +180,7 @@ class DiscordChannel:
         answers = Answers(receiver, where)
         commands.offer(gateway.tree, answers.typed, answers.opened_on)
         offer = partial(_offer_commands, gateway)
-        gateway.tells(Listener(gateway, receiver, where, answers, changes, offer))
+        gateway.tells(Listener(gateway, receiver, where, answers, changes, self._turns, offer))
         try:
             with translated(_DISCORD):
                 connection = await client.connect(gateway, self._login.token)

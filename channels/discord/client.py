@@ -62,6 +62,7 @@ class Gateway(discord.Client):
         self.tree = app_commands.CommandTree[discord.Client](self)
         self._now, self._heard, self._heartbeat_s = now, now(), _HEARTBEAT_S
         self._events: Events | None = None
+        self._in_session = False
 
     def tells(self, events: Events) -> None:
         """From now on what arrives is told to `events`."""
@@ -69,19 +70,25 @@ class Gateway(discord.Client):
 
     @property
     def alive(self) -> bool:
-        """Whether we are connected, and something was heard lately."""
-        on = self.is_ready() and not self.is_closed() and self.ws.open
+        """Whether events reach us: there is a session on the connection, and something was heard lately.
+
+        A gateway in trouble may take a connection, answer its heartbeats, and begin no session on it.
+        """
+        on = self._in_session and self.is_ready() and not self.is_closed() and self.ws.open
         return on and self._now() - self._heard < _LATE * self._heartbeat_s
 
     async def on_socket_raw_receive(self, frame: str) -> None:
         self._heard = self._now()
         if '"heartbeat_interval"' in frame:
+            self._in_session = False  # it is the first word on a connection
             self._heartbeat_s = json.loads(frame)["d"]["heartbeat_interval"] / 1_000
 
     async def on_ready(self) -> None:
+        self._in_session = True
         await self._tell(lambda events: events.connected())
 
     async def on_resumed(self) -> None:
+        self._in_session = True
         await self._tell(lambda events: events.connected())
 
     async def on_message(self, message: discord.Message) -> None:

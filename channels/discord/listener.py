@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 
 import aiohttp
@@ -16,6 +15,7 @@ from channels.discord import events, places
 from channels.discord.again import Again
 from channels.discord.answers import Answers
 from channels.discord.failures import translated
+from channels.discord.turns import Turns
 from channels.discord.whereabouts import Whereabouts
 from channels.errors import ChannelError, ThreadGone, Undeliverable
 from channels.messages import Gone, Resumed
@@ -33,15 +33,13 @@ class Listener:
 
     def __init__(
         self, client: discord.Client, receiver: Receiver, where: Whereabouts, answers: Answers, changes: Again,
-        offer: Callable[[int], Awaitable[None]],
+        turns: Turns, offer: Callable[[int], Awaitable[None]],
     ) -> None:  # fmt: skip
         """`offer` offers our commands in a server."""
         self._offer = offer
         self._client, self._receiver, self._where, self._answers = client, receiver, where, answers
-        self._changes = changes
+        self._changes, self._turns = changes, turns
         self._was_connected = False
-        self._turns: dict[int, asyncio.Lock] = {}
-        self._waiting: dict[int, int] = {}
 
     async def connected(self) -> None:
         """What was said before the first time is read by whoever started us."""
@@ -50,7 +48,7 @@ class Listener:
         self._was_connected = True
 
     async def said(self, message: discord.Message) -> None:
-        async with self._turn(message.channel.id):
+        async with self._turns.of(message.channel.id):
             at = await self._found(partial(self._where.of_message, message))
             said = None if at is None else events.inbound(message, at, self._us)
             if at is None or said is None:
@@ -68,13 +66,13 @@ class Listener:
                 await self._say(message, answer)
 
     async def edited(self, message: discord.Message) -> None:
-        async with self._turn(message.channel.id):
+        async with self._turns.of(message.channel.id):
             at = await self._found(partial(self._where.of_message, message))
             if at is not None and (changed := events.changed(message, at, self._us)) is not None:
                 await self._changes.changed(changed)
 
     async def removed(self, guild: int | None, channel: int, messages: Collection[int]) -> None:
-        async with self._turn(channel):
+        async with self._turns.of(channel):
             at = await self._found(partial(self._where.of, guild, channel))
             if at is not None:
                 for message in messages:
@@ -121,19 +119,6 @@ class Listener:
             await message.channel.send(text)
         except (discord.DiscordException, aiohttp.ClientError, TimeoutError, OSError) as error:
             log.warning("discord.not_said", extra={"fields": {"error": type(error).__name__}})
-
-    @asynccontextmanager
-    async def _turn(self, channel: int) -> AsyncGenerator[None]:
-        """In the order in which it came, although each comes in a task of its own."""
-        lock = self._turns.setdefault(channel, asyncio.Lock())
-        self._waiting[channel] = self._waiting.get(channel, 0) + 1
-        try:
-            async with lock:
-                yield
-        finally:
-            self._waiting[channel] -= 1
-            if not self._waiting[channel]:
-                del self._waiting[channel], self._turns[channel]
 
     @property
     def _us(self) -> int:

@@ -9,11 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+import aiohttp
+
 from bot import app
 from bot.app import Service
 from bot.clock import SystemClock
 from bot.settings import Access, Discord, Settings
 from bot.settings import Service as ServiceSection
+from bot.web.server import serving
 from casestore import cases, gates, principals
 from casestore.models import Case, Gate
 from casestore.scope import System
@@ -127,6 +130,25 @@ class Household:
             lambda: next((said for said in self.discord.whispers(to) if words in read(said)), None),
             f"{words!r} whispered; there is {[read(said) for said in self.discord.whispers(to)]}",
         )
+
+    async def health(self) -> str | None:
+        """What `/readyz` says is wrong with Discord; None: nothing."""
+        async with (
+            serving(self.service, "127.0.0.1", 0) as port, aiohttp.ClientSession() as session,
+            session.get(f"http://127.0.0.1:{port}/readyz") as response,
+        ):  # fmt: skip
+            told = await response.json()
+            part = told["parts"]["channel.discord"]
+            assert part["ok"] or (response.status, told["ready"]) == (503, False)
+        return None if part["ok"] else str(part["why"])
+
+    async def is_well(self) -> bool:
+        """Whether `/readyz` finds nothing wrong with Discord."""
+        return await self.health() is None
+
+    async def is_unwell(self) -> bool:
+        """Whether `/readyz` says that there is no connection to Discord."""
+        return "gone or silent" in (await self.health() or "")
 
     async def only_case(self) -> Case:
         """The one case there is."""

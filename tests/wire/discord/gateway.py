@@ -25,7 +25,12 @@ OTHERS = (4, 8, 31, 43)
 
 
 class Gateway:
-    """All connections and sessions. `heartbeat`: the interval in seconds that clients are told."""
+    """All connections and sessions. `heartbeat`: the interval in seconds that clients are told.
+
+    `mute`: whoever identifies or resumes hears neither Ready nor Resumed, only answers to heartbeats; `unbegun`: how
+    many have met that. #connections: an app is "ready" only with "the Ready (opcode 0) event", and no time is named
+    in which that comes.
+    """
 
     def __init__(self, world: World, heartbeat: float) -> None:
         self._world = world
@@ -37,6 +42,8 @@ class Gateway:
         self.mistakes: list[str] = []
         self.refuse = False
         self.turned_away = 0
+        self.mute = False
+        self.unbegun = 0
         self._invalid: list[bool] = []
 
     def open(self) -> list[Connection]:
@@ -106,6 +113,8 @@ class Gateway:
             connection.beat = cast("int | None", said.get("d"))
             if not connection.unanswered:
                 connection.put({"op": ACK})
+        elif op in (IDENTIFY, RESUME) and self.mute:
+            self.unbegun += 1
         elif op == IDENTIFY:
             self._identify(connection, part(said.get("d")))
         elif op == RESUME:
