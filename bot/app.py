@@ -134,7 +134,8 @@ def discord_login(settings: Settings) -> "DiscordLogin":
     discord = settings.discord
     return DiscordLogin(
         token=_shown(discord.token) or "", guilds=discord.guilds, rooms=discord.rooms,
-        private=discord.private_threads, api_url=discord.api_url, gateway_url=discord.gateway_url,
+        private=discord.private_threads, approvals=discord.operators_room,
+        api_url=discord.api_url, gateway_url=discord.gateway_url,
     )  # fmt: skip
 
 

@@ -43,6 +43,7 @@ class DiscordLogin:
     guilds        ids of the servers that exist for us; without any, none does (R20, R24)
     rooms         ids of the rooms in which a mention counts; empty: every one there that we see
     private       whether threads of ours are seen only by those who are in them
+    approvals     id of the room in which approvals are asked too, None: nowhere but in the thread; for `examine` alone
     api_url       where the REST API is, without a slash at the end; gateway_url where the gateway is
     patience_s    after so long without a word the connection is opened anew
     settles_s     after so long without news of a further server, it has told of all
@@ -53,6 +54,7 @@ class DiscordLogin:
     guilds: Sequence[str]
     rooms: Sequence[str] = ()
     private: bool = True
+    approvals: str | None = None
     api_url: str | None = None
     gateway_url: str | None = None
     patience_s: float = client.PATIENCE_S
@@ -166,7 +168,9 @@ class DiscordChannel:
     async def examine(self, sample: Card, room: str | None) -> AsyncIterator[Finding]:
         """What is amiss with the set-up of the application, if anything; needs no start."""
         client.points_at(self._login.api_url, self._login.gateway_url)
-        looking = Examination(self._login.token, [int(guild) for guild in self._login.guilds])
+        login = self._login
+        unseen = login.private and login.approvals is None
+        looking = Examination(login.token, [int(guild) for guild in login.guilds], unseen=unseen)
         async for finding in looking.findings(sample, room):
             yield finding
 

@@ -26,8 +26,9 @@ _WAY, _MEND = "card round trip", "Mend that, then look again."
 class Examination:
     """One look at everything, over HTTP: the gateway is only knocked at, so that a running service notices nothing."""
 
-    def __init__(self, token: str, guilds: list[int]) -> None:
-        self._token, self._guilds = token, guilds
+    def __init__(self, token: str, guilds: list[int], *, unseen: bool = False) -> None:
+        """`unseen`: approvals are asked only in private threads, which operators do not see unless they are added."""
+        self._token, self._guilds, self._unseen = token, guilds, unseen
         self._gateway = Gateway(time.monotonic)
 
     async def findings(self, sample: Card, room: str | None) -> AsyncIterator[Finding]:
@@ -43,6 +44,8 @@ class Examination:
                 yield Finding("servers", "discord.guilds lists none, so that nobody is heard.", _list_it(app.id))
             for guild in self._guilds:
                 yield await self._guild(guild, app.id)
+            if self._unseen:
+                yield _unseen()
             if room is None:
                 yield Finding(_WAY, "Not tried: no room is named (--room ID, or discord.operators_room).")
             elif self._guilds:
@@ -119,6 +122,15 @@ def _intent(app: discord.AppInfo) -> Finding:
         return Finding("messages", "It may read what people write.")
     to_do = f"At {SITE}, Bot, Privileged Gateway Intents: switch on Message Content Intent, and save."
     return Finding("messages", "It may not read what people write.", to_do)
+
+
+def _unseen() -> Finding:
+    to_do = (
+        "In Discord: the menu of the operators' room in the first of discord.guilds, Copy Channel ID. In the settings: "
+        '[discord] operators_room = "…". Or private_threads = false, so that whoever sees the room sees the thread.'
+    )
+    found = "Approvals are asked only in private threads, where no operator may be: there is no operators_room."
+    return Finding("operators' room", found, to_do)
 
 
 def _list_it(application: int) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from bot import doctor
 from channels.discord import permissions
 from channels.findings import Finding
@@ -21,7 +23,13 @@ async def found(home: Household, room: str | None = None) -> dict[str, Finding]:
     return {finding.what: finding async for finding in home.channel().examine(doctor.SAMPLE, room)}
 
 
+def configure(home: Household, **changed: object) -> None:
+    """Write something else into `[discord]`."""
+    home.settings = home.settings.model_copy(update={"discord": home.settings.discord.model_copy(update=changed)})
+
+
 async def test_where_all_is_well_it_says_so_and_leaves_nothing_behind(home: Household) -> None:
+    configure(home, operators_room=home.kitchen.id)
     looked = await found(home, home.kitchen.id)
     assert [finding for finding in looked.values() if not finding.ok] == []
     assert list(looked) == ["token", "messages", "connection", f"server {home.discord.guild.id}", "card round trip"]
@@ -53,6 +61,23 @@ async def test_it_names_the_permissions_that_are_missing_and_invites_where_the_b
     looked = await found(home)
     assert "Create Private Threads, Embed Links" in looked[f"server {guilds[0]}"].found
     assert f"permissions={permissions.number()}" in looked[f"server {guilds[1]}"].to_do
+
+
+async def test_where_approvals_are_asked_only_in_private_threads_it_says_how_to_name_a_room(home: Household) -> None:
+    looked = await found(home, home.kitchen.id)
+    assert "no operators_room" in looked["operators' room"].found
+    assert "Copy Channel ID" in looked["operators' room"].to_do
+
+
+@pytest.mark.parametrize("how", ["a room for operators", "threads that everybody sees"])
+async def test_where_an_operator_sees_what_is_asked_there_is_nothing_to_say_of_it(home: Household, how: str) -> None:
+    if how == "a room for operators":
+        configure(home, operators_room=home.kitchen.id)
+    else:
+        configure(home, private_threads=False)
+    looked = await found(home)
+    assert "operators' room" not in looked
+    assert "connection" in looked
 
 
 async def test_without_a_listed_server_it_says_how_to_list_one(home: Household) -> None:
