@@ -10,16 +10,18 @@ from pydantic_ai.models import Model
 
 from bench import workload
 from bench.workload import Moment, Told
-from bot import gating, ids, intake
+from bot import ids
 from bot.app import PROMPT
 from bot.clock import SystemClock
-from bot.conduct import Conductor
-from bot.desk import Desk, Prompt, Toolbox
-from bot.engine import Engine
-from bot.instruct import Ended, Lost
+from bot.degraded.spool import Spool
+from bot.degraded.standby import Standby
+from bot.gates import gating
+from bot.inbound import intake
 from bot.settings import Settings
-from bot.spool import Spool
-from bot.standby import Standby
+from bot.turns.conduct import Conductor
+from bot.turns.desk import Desk, Prompt, Toolbox
+from bot.turns.engine import Engine
+from bot.turns.instruct import Ended, Lost
 from casestore import gates, principals
 from casestore.db import Store
 from casestore.deciding import Decision

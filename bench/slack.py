@@ -20,9 +20,10 @@ from bench.installation import CLOCK, TENANT
 from bench.slack_process import ROOMS, SlackProcess, bare_bolt, slack_process
 from bench.table import Finding, spread
 from bench.workload import MESSAGE, REPLY, filler
-from bot import ids, speech
-from bot.delivery import Delivery
-from bot.receiver import Receiver
+from bot import ids
+from bot.inbound.receiver import Receiver
+from bot.outbound import speech
+from bot.outbound.delivery import Delivery
 from bot.settings import Access, Settings
 from casestore import bindings, outbox, principals
 from casestore.db import Store

@@ -14,22 +14,22 @@ from pydantic_ai.models import Model
 
 from bot import first_start, ids
 from bot.clock import Clock, SystemClock
-from bot.conduct import Conductor
-from bot.copying import Copying
-from bot.delivery import Delivery
-from bot.desk import Desk, Prompt
-from bot.engine import Engine
-from bot.listening import Listening
+from bot.degraded.spool import Spool
+from bot.degraded.standby import Standby
+from bot.inbound.copying import Copying
+from bot.inbound.listening import Listening
+from bot.inbound.receiver import Receiver
+from bot.outbound.delivery import Delivery
+from bot.outbound.status_line import StatusLine
 from bot.playbook import PlaybookModel, load_playbooks
-from bot.receiver import Receiver
 from bot.schedule import Schedule
 from bot.settings import Settings
-from bot.spool import Spool
-from bot.standby import Standby
-from bot.status_line import StatusLine
 from bot.toolkit import toolbox
 from bot.tools.declare import Tool
 from bot.tools.host.names import names
+from bot.turns.conduct import Conductor
+from bot.turns.desk import Desk, Prompt
+from bot.turns.engine import Engine
 from bot.watch import watch
 from casestore.db import Store
 from casestore.locks import ServiceLock

@@ -19,7 +19,7 @@ def what(error: BaseException) -> str:
 
 
 def where(error: BaseException) -> str | None:
-    """The innermost place in our own code that it went through, `bot/engine.py:120`; None when there is none."""
+    """The innermost place in our own code that it went through, `bot/turns/engine.py:120`; None when there is none."""
     for member in _members(error):
         if place := where(member):
             return place

@@ -2,7 +2,7 @@
 
 import secrets
 
-from bot import link_code
+from bot.people import link_code
 
 
 def nonce() -> str:

@@ -15,7 +15,7 @@ from typing import TextIO, cast
 
 from bot.blame import OURS, what, where
 from bot.redaction import Redaction
-from bot.when import iso
+from bot.words.when import iso
 
 LOGGERS = (*sorted(OURS), "casebound")
 """The loggers that are ours: each module's, and those named after what they are about (`casebound.http`)."""

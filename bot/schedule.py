@@ -11,12 +11,14 @@ from datetime import UTC, datetime, tzinfo
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from bot import closing, gating, speech
 from bot.clock import Clock
-from bot.delivery import Delivery
-from bot.engine import Engine
+from bot.gates import gating
+from bot.outbound import speech
+from bot.outbound.delivery import Delivery
+from bot.people import closing
 from bot.settings import Settings
-from bot.when import at_text
+from bot.turns.engine import Engine
+from bot.words.when import at_text
 from casestore import cases, gates, leases, outbox
 from casestore.db import Store
 from casestore.errors import StoreError

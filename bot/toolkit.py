@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bot.desk import Toolbox
 from bot.errors import SettingsError
 from bot.settings import Settings
 from bot.tools.case import case_tools
 from bot.tools.declare import BadDeclaration, Tool
 from bot.tools.host import host_tools
+from bot.turns.desk import Toolbox
 
 
 def toolbox(

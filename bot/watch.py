@@ -3,9 +3,9 @@
 import asyncio
 import logging
 
-from bot.delivery import Delivery
-from bot.engine import Engine
-from bot.standby import Standby
+from bot.degraded.standby import Standby
+from bot.outbound.delivery import Delivery
+from bot.turns.engine import Engine
 from casestore.db import Store
 from casestore.errors import StoreError
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from bot.alerts.group import Group, cut
 from bot.errors import CaseboundError
-from bot.when import EPOCH
+from bot.words.when import EPOCH
 from casestore.canonical import digest
 from casestore.episodes import Firing
 from channels.storable import Storable

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bot.when import iso
+from bot.words.when import iso
 from casestore.episodes import Firing
 from casestore.states import EpisodeState
 from channels.text import one_line

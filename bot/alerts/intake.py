@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from enum import StrEnum
 
-from bot import closing, speech
 from bot.alerts.group import MOST_WRITTEN, Group, body
+from bot.outbound import speech
+from bot.people import closing
 from bot.settings import Settings
-from bot.when import at_text
+from bot.words.when import at_text
 from casestore import cases, episodes, gates, leases, messages, runs, trail, turns
 from casestore.cases import Opening
 from casestore.episodes import Firing

@@ -6,8 +6,8 @@ from typing import Annotated, cast
 
 import typer
 
-from bot.durations import duration
 from bot.first_start import OPERATOR
+from bot.words.durations import duration
 from casestore.trail import Head
 from channels.storable import storable
 

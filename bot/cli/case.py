@@ -4,17 +4,27 @@ from typing import Annotated
 
 import typer
 
-from bot import gating, intake
 from bot.cli import story, who
 from bot.cli.arguments import BY_DEFAULT, As, CaseNumber, Json, Most, Text
 from bot.cli.command import command, group
 from bot.cli.here import Here
 from bot.cli.out import document, say, table
 from bot.errors import Refused
-from bot.present import Document, binding_json, case_json, episode_json, gate_json, message_json, run_json, trail_json
+from bot.gates import gating
+from bot.inbound import intake
 from bot.settings import Settings
-from bot.standing import stands
-from bot.when import at_text
+from bot.words.present import (
+    Document,
+    binding_json,
+    case_json,
+    episode_json,
+    gate_json,
+    message_json,
+    run_json,
+    trail_json,
+)
+from bot.words.standing import stands
+from bot.words.when import at_text
 from casestore import attachments, bindings, cases, episodes, gates, leases, runs
 from casestore.models import Case
 from casestore.states import CaseState, Direction, LeaseKind, Origin

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from bot import gating
 from bot.cli import who
 from bot.cli.arguments import BY_DEFAULT, As, CaseNumber, FileNumber
 from bot.cli.case import app
@@ -17,6 +16,7 @@ from bot.cli.command import command
 from bot.cli.here import Here
 from bot.cli.out import nobody_reads, say
 from bot.errors import Refused
+from bot.gates import gating
 from casestore import attachments, cases
 from casestore.models import File
 from casestore.tx import Tx

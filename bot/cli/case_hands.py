@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from bot import binding, gating, loops, takeover
 from bot.cli import who
 from bot.cli.arguments import BY_DEFAULT, As, CaseNumber
 from bot.cli.case import app, worked
@@ -12,6 +11,9 @@ from bot.cli.command import command
 from bot.cli.here import Here
 from bot.cli.out import say
 from bot.errors import Refused
+from bot.gates import gating
+from bot.inbound import loops
+from bot.people import binding, takeover
 from casestore import cases
 from casestore.models import Case, Principal
 from casestore.principals import actor

@@ -5,7 +5,6 @@ from typing import Annotated, Protocol
 
 import typer
 
-from bot import closing, gating
 from bot.cli import who
 from bot.cli.arguments import BY_DEFAULT, As, CaseNumber, Reason
 from bot.cli.case import app
@@ -13,6 +12,8 @@ from bot.cli.command import command
 from bot.cli.here import Here
 from bot.cli.out import say
 from bot.errors import Refused
+from bot.gates import gating
+from bot.people import closing
 from casestore import cases
 from casestore.models import Case, Principal
 from casestore.principals import actor

@@ -11,9 +11,9 @@ from bot import ids, logs
 from bot.cli import out
 from bot.cli.terminal import Terminal
 from bot.clock import Clock
-from bot.delivery import Delivery
 from bot.errors import Refused
-from bot.receiver import Receiver
+from bot.inbound.receiver import Receiver
+from bot.outbound.delivery import Delivery
 from bot.settings import Settings
 from casestore import bindings, leases, messages, outbox, turns
 from casestore.db import Store

@@ -11,7 +11,7 @@ from bot.cli.command import command, group
 from bot.cli.here import Here
 from bot.cli.out import document, say
 from bot.errors import Refused
-from bot.present import verification_json
+from bot.words.present import verification_json
 from casestore.check import Checked, check, damage
 from casestore.errors import StoreDamaged, StoreUnusable
 from casestore.locks import ServiceLock

@@ -1,8 +1,8 @@
 """One entry of the trail in words, for the story of a case; None for what a reader can do without."""
 
-from bot import gist
 from bot.cli.out import short
-from bot.when import SECOND, span_text
+from bot.gates import gist
+from bot.words.when import SECOND, span_text
 from casestore import steps
 from casestore.canonical import decode, encode
 from casestore.models import Step, StepId, TrailEntry

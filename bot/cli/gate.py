@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from bot import card, gating
 from bot.cli import story, who
 from bot.cli.arguments import BY_DEFAULT, As, GateNumber, Json, Most
 from bot.cli.command import command, group
 from bot.cli.here import Here
 from bot.cli.out import document, row_of_card, say, table
-from bot.present import Document, gate_json, row_json
-from bot.when import at_text, span_text
+from bot.gates import card, gating
+from bot.words.present import Document, gate_json, row_json
+from bot.words.when import at_text, span_text
 from casestore import cases, gates, holds
 from casestore.canonical import decode, encode
 from casestore.models import Case, Gate, Hold

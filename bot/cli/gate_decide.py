@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from bot import card, gating
 from bot.cli import who
 from bot.cli.arguments import BY_DEFAULT, As, GateNumber, Reason, changes, digest_shown
 from bot.cli.case import worked
@@ -16,7 +15,8 @@ from bot.cli.here import Here
 from bot.cli.out import say
 from bot.cli.toolbox import tool_named
 from bot.errors import Refused
-from bot.gating import Reply
+from bot.gates import card, gating
+from bot.gates.gating import Reply
 from bot.tools.declare import Tool
 from casestore import gates
 from casestore.canonical import decode, encode

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from bot import gating
 from bot.cli import who
 from bot.cli.arguments import BY_DEFAULT, As, GateNumber, Reason, span
 from bot.cli.case import worked
@@ -14,8 +13,9 @@ from bot.cli.here import Here
 from bot.cli.out import say
 from bot.cli.toolbox import tool_named
 from bot.errors import Refused
+from bot.gates import gating
 from bot.settings import Settings
-from bot.when import at_text
+from bot.words.when import at_text
 from casestore import holds
 from casestore.models import Gate
 from casestore.tx import Tx

@@ -12,8 +12,8 @@ from bot.cli.command import command, group
 from bot.cli.here import Here
 from bot.cli.out import document, say, table
 from bot.errors import Refused
-from bot.present import principal_json
-from bot.when import at_text
+from bot.words.present import principal_json
+from bot.words.when import at_text
 from casestore import principals
 from casestore.errors import NotFound
 from casestore.models import Account, Principal

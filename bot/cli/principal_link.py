@@ -1,15 +1,16 @@
 """`casebound principal link` and `codes`: a person binds their account themselves, by a code that they are given."""
 
-from bot import ids, link_code, linking
+from bot import ids
 from bot.cli import who
 from bot.cli.arguments import BY_DEFAULT, As, Json
 from bot.cli.command import command
 from bot.cli.here import Here
 from bot.cli.out import document, say, table
 from bot.cli.principal import Name, app
-from bot.linking import Made
-from bot.present import link_json
-from bot.when import at_text
+from bot.people import link_code, linking
+from bot.people.linking import Made
+from bot.words.present import link_json
+from bot.words.when import at_text
 from casestore import linking as links
 from casestore.models import LinkCode, Principal
 from casestore.tx import Tx

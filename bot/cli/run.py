@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from bot import gating, gist
 from bot.cli import events, who
 from bot.cli.arguments import BY_DEFAULT, As, Json, Most, RunNumber, case_number
 from bot.cli.command import command, group
 from bot.cli.here import Here
 from bot.cli.out import block, document, say, short, table
-from bot.present import run_json
-from bot.when import at_text, span_text
+from bot.gates import gating, gist
+from bot.words.present import run_json
+from bot.words.when import at_text, span_text
 from casestore import cases, runs, steps
 from casestore.canonical import encode
 from casestore.models import Case, Run, Step

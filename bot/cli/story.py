@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta, tzinfo
 
-from bot import attached, gating
 from bot.cli import events, who
 from bot.cli.out import block, short, width
-from bot.standing import stands
-from bot.when import DAYS, EPOCH, MONTHS, at_text, span_text
+from bot.gates import gating
+from bot.inbound import attached
+from bot.words.standing import stands
+from bot.words.when import DAYS, EPOCH, MONTHS, at_text, span_text
 from casestore import attachments, bindings, cases, episodes, gates, leases, messages, trail
 from casestore.models import Case, CaseId, Gate, Message, TrailEntry
 from casestore.scope import Scope

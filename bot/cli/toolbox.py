@@ -3,9 +3,9 @@
 import difflib
 
 from bot.cli.here import Here
-from bot.desk import Toolbox
 from bot.errors import Refused
 from bot.tools.declare import Tool
+from bot.turns.desk import Toolbox
 
 
 def box(here: Here) -> Toolbox:

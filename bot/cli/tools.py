@@ -1,15 +1,15 @@
 """`casebound tools …`: what the assistant may do here, and what is asked first."""
 
-from bot import policy
 from bot.cli.arguments import Json
 from bot.cli.command import command, group
 from bot.cli.here import Here
 from bot.cli.out import block, document, say
 from bot.cli.toolbox import box
-from bot.durations import duration_text
-from bot.present import Document
 from bot.settings import Settings
 from bot.tools.declare import Tool
+from bot.turns import policy
+from bot.words.durations import duration_text
+from bot.words.present import Document
 
 app = group("tools", "Tools: what the assistant may do here, and what is asked first.")
 

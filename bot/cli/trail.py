@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from bot import gating
 from bot.cli import story, who
 from bot.cli.arguments import BY_DEFAULT, As, CaseNumber, Json, head
 from bot.cli.command import command, group
@@ -12,8 +11,9 @@ from bot.cli.events import name_of_actor
 from bot.cli.here import Here
 from bot.cli.out import document, say, table
 from bot.errors import Refused
-from bot.present import trail_json, verification_json
-from bot.when import iso
+from bot.gates import gating
+from bot.words.present import trail_json, verification_json
+from bot.words.when import iso
 from casestore import cases, trail
 from casestore.models import Case, TrailEntry
 from casestore.trail import Head, Verification

@@ -10,7 +10,7 @@ from pathlib import Path
 from bot import first_start
 from bot.doctor import operators_on
 from bot.settings import Settings
-from bot.when import iso
+from bot.words.when import iso
 from casestore import cases, gates
 from casestore.canonical import digest
 from casestore.cases import FIRST_NUMBER

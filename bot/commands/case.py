@@ -1,9 +1,11 @@
 """`/case …`: opening, finding and moving cases."""
 
-from bot import binding, closing, gating, intake, linking, loops, takeover
 from bot.commands.answer import Answer, Asked, Verb, Verbs, usage
 from bot.errors import Refused
-from bot.standing import stands
+from bot.gates import gating
+from bot.inbound import intake, loops
+from bot.people import binding, closing, linking, takeover
+from bot.words.standing import stands
 from casestore import bindings, cases, gates, principals
 from casestore.models import Case
 from casestore.states import CaseState, Origin

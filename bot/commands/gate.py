@@ -2,9 +2,9 @@
 
 import re
 
-from bot import gating
 from bot.commands.answer import Answer, Asked, Verb, Verbs, usage
 from bot.errors import Refused
+from bot.gates import gating
 from casestore import cases, gates
 from casestore.models import Gate
 from casestore.tx import Tx

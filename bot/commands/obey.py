@@ -2,11 +2,12 @@
 
 from datetime import tzinfo
 
-from bot import intake, link_code, linking
 from bot.commands import case, gate
 from bot.commands.answer import Answer, Asked, usage
 from bot.commands.line import Line, read
 from bot.errors import Refused
+from bot.inbound import intake
+from bot.people import link_code, linking
 from bot.settings import Settings
 from casestore import principals
 from casestore.errors import BadRequest, MoveRefused, NotFound

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from bot.durations import Duration, duration, duration_text
 from bot.errors import SettingsError
 from bot.settings.discord import Discord
 from bot.settings.section import Section
 from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, RoomId, TeamId, TenantName, ZoneName, secret
-from bot.sizes import Size, size
+from bot.words.durations import Duration, duration, duration_text
+from bot.words.sizes import Size, size
 from casestore.states import OnExpiry, Role, Tier
 
 LEASE_MARGIN_MS = 30_000
@@ -33,7 +33,7 @@ class Service(Section):
 
     @property
     def zone(self) -> tzinfo | None:
-        """The zone that times are shown in; None stands for the machine's, as in `bot.when.at_text`."""
+        """The zone that times are shown in; None stands for the machine's, as in `bot.words.when.at_text`."""
         return None if self.timezone is None else zoneinfo.ZoneInfo(self.timezone)
 
 

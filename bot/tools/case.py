@@ -1,8 +1,8 @@
 """Case tools: what the assistant may do to its own case. Each acts inside the transaction that records it."""
 
-from bot import speech
-from bot.scene import Scene
+from bot.outbound import speech
 from bot.tools.declare import Tool, ToolFailed, declare
+from bot.turns.scene import Scene
 from casestore import cases
 from casestore.states import CaseState, Provenance, Tier
 from casestore.tx import Tx

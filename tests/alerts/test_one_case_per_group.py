@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from bot import closing
 from bot.alerts.alertmanager import read
+from bot.people import closing
 from casestore import leases, trail
 from casestore.models import Case
 from casestore.scope import System

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot import closing, takeover
+from bot.people import closing, takeover
 from casestore import leases, messages, runs, steps, turns
 from casestore.models import Case
 from casestore.states import CaseState, GateState, Outcome, StepState, WaitingOn

@@ -12,7 +12,7 @@ from typing import cast
 import httpx
 import pytest
 
-from bot.when import MINUTE, iso
+from bot.words.when import MINUTE, iso
 from tests.api.rig import LOOPBACK, Json, Served, served, until
 
 PROGRAM = shutil.which("prometheus-alertmanager") or shutil.which("alertmanager")

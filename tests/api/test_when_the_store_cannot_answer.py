@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from bot.spool import Used
+from bot.degraded.spool import Used
 from casestore.locks import beside
 from casestore.models import RunId, StepId
 from casestore.tx import Tx

@@ -8,11 +8,11 @@ from typing import cast
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
 
-from bot import intake
 from bot.cli import story
-from bot.present import case_json, message_json
-from bot.results import CallResult
+from bot.inbound import intake
+from bot.turns.results import CallResult
 from bot.web.answers import Json
+from bot.words.present import case_json, message_json
 from casestore import bindings, principals
 from casestore.models import Case, Principal
 from casestore.states import GateState, Origin, Verb

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.alerts import intake as alerts
-from bot.results import CallResult
+from bot.turns.results import CallResult
 from casestore import bindings, cases, principals
 from casestore.models import Case, Principal
 from casestore.scope import System

@@ -2,8 +2,8 @@
 
 import re
 
-from bot import link_code
 from bot.clock import SystemClock
+from bot.people import link_code
 from casestore import linking, principals
 from casestore.states import Role
 from tests.cli.command_line import Cli

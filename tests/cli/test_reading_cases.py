@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import speech
+from bot.outbound import speech
 from casestore import cases, principals
 from casestore.states import Provenance, Role, WaitingOn
 from tests.cli.command_line import Cli

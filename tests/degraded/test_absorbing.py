@@ -2,8 +2,9 @@
 
 from pydantic_ai.messages import ModelResponse, TextPart
 
-from bot import absorb, window
-from bot.spool import Answered
+from bot.degraded import absorb
+from bot.degraded.spool import Answered
+from bot.turns import window
 from casestore.model_steps import Usage
 from casestore.models import Case
 from casestore.states import TurnState

@@ -119,7 +119,7 @@ async def test_an_entry_the_store_refuses_for_good_is_set_aside_and_keeps_nothin
     def refuses(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("bot.intake.receive", refuses)
+    monkeypatch.setattr("bot.inbound.intake.receive", refuses)
     await rig.standby.settle()
     assert "standby.refused" in caplog.text
     assert not len(rig.spool)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.spool import Left, Spool
+from bot.degraded.spool import Left, Spool
 from casestore.models import CaseId
 from tests.degraded.broken import no_file_beyond, spool_of
 

@@ -1,7 +1,7 @@
 """A run that the store leaves in the middle: nothing is asked twice, made twice or forgotten (R14, R15)."""
 
-from bot import absorb
-from bot.spool import Left
+from bot.degraded import absorb
+from bot.degraded.spool import Left
 from casestore import leases
 from casestore.states import Provenance
 from tests.degraded.broken import Breakage, full

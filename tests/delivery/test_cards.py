@@ -1,6 +1,6 @@
 """Every copy of a card shows the same in the end, wherever the answer came from (R28)."""
 
-from bot import gating
+from bot.gates import gating
 from casestore import bindings, gates
 from casestore.models import Case
 from casestore.states import Verb

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot import speech, threads
+from bot.outbound import speech, threads
 from casestore import bindings, outbox
 from casestore.errors import ConstraintBroken
 from casestore.models import Case, OutboxId
@@ -57,7 +57,7 @@ async def left_over(rig: Rig, *texts: str) -> Case:
 async def test_a_platform_that_cannot_be_asked_at_a_start_keeps_only_that_thread_waiting(
     make_rig: MakeRig, hangs: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.delivery._IDLE_S", 0)
+    monkeypatch.setattr("bot.outbound.delivery._IDLE_S", 0)
     rig = await make_rig(channel=(channel := Deaf(hangs=hangs)))
     case = await left_over(rig, "one", "two")
     other = await saying(rig, "here", "and there", at=ELSEWHERE)
@@ -76,7 +76,7 @@ async def test_a_platform_that_cannot_be_asked_at_a_start_keeps_only_that_thread
 async def test_a_question_that_is_never_answered_is_given_up_and_asked_again_later(
     make_rig: MakeRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.delivery._PATIENCE_S", 0.01)
+    monkeypatch.setattr("bot.outbound.delivery._PATIENCE_S", 0.01)
     rig = await make_rig(channel=(channel := Deaf(hangs=True)))
     case = await left_over(rig, "one", "two")
     await rig.delivery.reconcile()
@@ -119,7 +119,7 @@ class Silent(MemoryChannel):
 
 
 async def test_a_send_that_is_never_answered_is_looked_for(make_rig: MakeRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.delivery._PATIENCE_S", 0.01)
+    monkeypatch.setattr("bot.outbound.delivery._PATIENCE_S", 0.01)
     rig = await make_rig(channel=Silent())
     case = await saying(rig, "one", "two")
     await rig.deliver()
@@ -130,8 +130,8 @@ async def test_a_send_that_is_never_answered_is_looked_for(make_rig: MakeRig, mo
 async def test_a_platform_that_hangs_in_many_threads_leaves_room_for_the_others(
     make_rig: MakeRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.delivery._AT_ONCE", 2)
-    monkeypatch.setattr("bot.delivery._IDLE_S", 0)
+    monkeypatch.setattr("bot.outbound.delivery._AT_ONCE", 2)
+    monkeypatch.setattr("bot.outbound.delivery._IDLE_S", 0)
     rig = await make_rig(channel=Silent())
     good = MemoryChannel("console")
     rig.delivery = type(rig.delivery)(rig.store, rig.clock, {"memory": rig.channel, "console": good}, rig.boot, None)

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from bot import speech
-from bot.delivery import Delivery
+from bot.outbound import speech
+from bot.outbound.delivery import Delivery
 from casestore import outbox
 from casestore.models import Case
 from casestore.states import BindingState, OutboxKind, OutboxState, Provenance

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bot import gating
+from bot.gates import gating
 from casestore import principals
 from casestore.deciding import Decision
 from casestore.states import GateState, Verb

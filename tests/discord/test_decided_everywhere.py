@@ -8,7 +8,7 @@ from itertools import permutations
 
 import pytest
 
-from bot import gating
+from bot.gates import gating
 from bot.settings import Access
 from casestore import principals
 from casestore.deciding import Decision

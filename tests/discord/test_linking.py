@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from bot import linking
+from bot.people import linking
 from casestore import cases, messages, principals
 from casestore import linking as links
 from casestore.models import LinkCode, Principal

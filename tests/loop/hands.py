@@ -1,6 +1,7 @@
 """What people do to a case, as transactions."""
 
-from bot import closing, intake, takeover
+from bot.inbound import intake
+from bot.people import closing, takeover
 from bot.settings import Settings
 from casestore import cases, principals, turns
 from casestore import steps as journal

@@ -1,6 +1,6 @@
 """What is to be said in a case, and whether it was."""
 
-from bot import speech
+from bot.outbound import speech
 from casestore.models import Case
 from casestore.states import OutboxState
 from channels.messages import Address

@@ -6,17 +6,17 @@ from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
-from bot import gating
-from bot.conduct import Conductor
-from bot.delivery import Delivery
-from bot.desk import Desk, Prompt, Toolbox
-from bot.engine import Engine
-from bot.gating import Reply
-from bot.receiver import Receiver
+from bot.degraded.spool import Spool
+from bot.degraded.standby import Standby
+from bot.gates import gating
+from bot.gates.gating import Reply
+from bot.inbound.receiver import Receiver
+from bot.outbound.delivery import Delivery
 from bot.settings import Settings
-from bot.spool import Spool
-from bot.standby import Standby
 from bot.tools.declare import Tool
+from bot.turns.conduct import Conductor
+from bot.turns.desk import Desk, Prompt, Toolbox
+from bot.turns.engine import Engine
 from casestore import bindings, cases, gates, leases, messages, outbox, runs, trail, turns
 from casestore.db import Store
 from casestore.deciding import Decision

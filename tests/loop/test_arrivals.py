@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from bot import advance, intake
+from bot.inbound import intake
 from bot.settings import Settings
 from bot.settings.sections import Access
+from bot.turns import advance
 from casestore import bindings, cases, leases, principals
 from casestore.models import Case
 from casestore.scope import System

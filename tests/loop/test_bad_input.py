@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot import intake
+from bot.inbound import intake
 from casestore.models import Case, Principal
 from casestore.states import Origin
 from channels.storable import storable

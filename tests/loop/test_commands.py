@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot import intake, threads
+from bot.inbound import intake
+from bot.outbound import threads
 from casestore import bindings, cases, leases, outbox, principals
 from casestore.db import Store
 from casestore.errors import StoreUnavailable

@@ -4,7 +4,10 @@ import asyncio
 
 import pytest
 
-from bot import advance, gating, intake, threads
+from bot.gates import gating
+from bot.inbound import intake
+from bot.outbound import threads
+from bot.turns import advance
 from casestore import cases, leases
 from casestore.scope import System
 from casestore.states import Outcome, StepState, TurnState

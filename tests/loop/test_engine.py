@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from bot import advance
-from bot.instruct import Ended, Lost
 from bot.settings import Settings
 from bot.settings.sections import Service
+from bot.turns import advance
+from bot.turns.instruct import Ended, Lost
 from casestore import leases
 from casestore.errors import StoreUnavailable
 from casestore.models import CaseId
@@ -124,7 +124,7 @@ async def test_a_bug_in_a_run_leaves_alone_a_case_that_a_person_has_taken_meanwh
 
     case = await rig.say("Hello")
     rig.model.then(calls(("look", {"at": "/"})))
-    monkeypatch.setattr("bot.conduct.Conductor._run_calls", taken_and_broken)
+    monkeypatch.setattr("bot.turns.conduct.Conductor._run_calls", taken_and_broken)
     rig.engine.wake(case.id)
     await rig.engine.idle()
 
@@ -142,7 +142,7 @@ async def test_a_bug_in_a_run_leaves_alone_a_case_that_was_closed_meanwhile(
 
     case = await rig.say("Hello")
     rig.model.then(calls(("look", {"at": "/"})))
-    monkeypatch.setattr("bot.conduct.Conductor._run_calls", closed_and_broken)
+    monkeypatch.setattr("bot.turns.conduct.Conductor._run_calls", closed_and_broken)
     rig.engine.wake(case.id)
     await rig.engine.idle()
 
@@ -154,7 +154,7 @@ async def test_a_bug_in_the_middle_of_a_run_ends_it_on_record_and_puts_the_turn_
 ) -> None:
     case = await rig.say("Hello")
     rig.model.then(calls(("look", {"at": "/"})))
-    monkeypatch.setattr("bot.conduct.Conductor._run_calls", _broken)
+    monkeypatch.setattr("bot.turns.conduct.Conductor._run_calls", _broken)
     rig.engine.wake(case.id)
     await rig.engine.idle()
 
@@ -187,7 +187,7 @@ async def test_a_bug_at_the_very_beginning_of_a_run_is_tried_a_few_times_and_the
         tried += 1
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("bot.window.compose", broken)
+    monkeypatch.setattr("bot.turns.window.compose", broken)
     running = rig.start(rig.engine.run())
     for attempt in range(1, 6):
         rig.engine.wake(case.id)

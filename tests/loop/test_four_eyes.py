@@ -1,6 +1,6 @@
 """Who asked for something does not approve it, however it came to be asked (R5, R11)."""
 
-from bot import speech
+from bot.outbound import speech
 from casestore import cases
 from casestore.cases import Opening
 from casestore.models import Case

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot import advance, results
+from bot.turns import advance, results
 from casestore import gates, leases
 from casestore.models import StepId
 from casestore.states import GateKind, GateState, Verb

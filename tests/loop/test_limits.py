@@ -2,9 +2,9 @@
 
 import pytest
 
-from bot.results import CallResult
 from bot.settings import Settings
 from bot.settings.sections import Limits
+from bot.turns.results import CallResult
 from casestore.models import Case
 from casestore.states import Outcome
 from tests.loop.conftest import MakeRig

@@ -3,8 +3,8 @@
 import pytest
 from pydantic_ai.messages import ModelRequest
 
-from bot import window
-from bot.window import Reader, Window
+from bot.turns import window
+from bot.turns.window import Reader, Window
 from casestore.models import CaseId
 from casestore.transcript import Line
 

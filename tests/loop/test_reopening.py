@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from bot import advance, closing
 from bot.alerts import alertmanager, intake
+from bot.people import closing
+from bot.turns import advance
 from casestore import cases
 from casestore.models import Case
 from casestore.scope import System

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from bot.results import CallResult
 from bot.settings import Settings
 from bot.settings.sections import Policy
+from bot.turns.results import CallResult
 from casestore import gates, holds, principals, trail
 from casestore.canonical import decode
 from casestore.errors import BadRequest

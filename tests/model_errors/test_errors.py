@@ -3,9 +3,9 @@
 import pytest
 from pydantic_ai.exceptions import ContentFilterError, ModelAPIError, ModelHTTPError, UnexpectedModelBehavior
 
-from bot.results import CallResult
 from bot.settings import Settings
 from bot.settings.sections import Limits, Model
+from bot.turns.results import CallResult
 from casestore import leases
 from casestore.states import Outcome, StepState, TurnState, WaitingOn
 from tests.loop.conftest import MakeRig

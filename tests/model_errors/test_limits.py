@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from bot.results import CallResult
 from bot.settings import Settings
 from bot.settings.sections import Limits
+from bot.turns.results import CallResult
 from casestore.models import Case
 from casestore.states import GateState, Outcome, StepState, TurnState, WaitingOn
 from tests.loop.conftest import MakeRig

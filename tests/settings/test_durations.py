@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.durations import LONGEST_MS, duration, duration_text
+from bot.words.durations import LONGEST_MS, duration, duration_text
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from bot import logs
-from bot.durations import duration
 from bot.redaction import Redaction
 from bot.settings import load
+from bot.words.durations import duration
 
 LINE = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (DEBUG|INFO|WARNING|ERROR|CRITICAL) [\w.]+ ")
 
@@ -199,7 +199,7 @@ async def test_a_group_of_errors_tells_what_is_in_it(written: Written) -> None:
     except* ValueError:
         log.exception("turn.failed")
     assert "ValueError: '24' is not a duration" in written.lines()[0]
-    assert "at=bot/durations.py:" in written.lines()[0]
+    assert "at=bot/words/durations.py:" in written.lines()[0]
 
 
 def test_the_cause_that_an_error_names_is_told(written: Written) -> None:
@@ -219,7 +219,7 @@ def test_a_traceback_is_shown_only_when_debugging_is_asked_for(written: Written)
 
 def test_libraries_are_heard_from_warnings_on_and_we_from_info_on(written: Written) -> None:
     written.start()
-    for name in ("bot.engine", "casestore", "channels.slack", "casebound.http", "library"):
+    for name in ("bot.turns.engine", "casestore", "channels.slack", "casebound.http", "library"):
         logging.getLogger(name).debug("debug")
         logging.getLogger(name).info("info")
         logging.getLogger(name).warning("warning")

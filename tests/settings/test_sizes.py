@@ -3,7 +3,7 @@
 import pytest
 
 from bot.settings import Settings, load
-from bot.sizes import LARGEST, size, size_text
+from bot.words.sizes import LARGEST, size, size_text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.when import at_text, iso, span_text
+from bot.words.when import at_text, iso, span_text
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from bot import intake, listening
 from bot.errors import Refused
+from bot.inbound import intake, listening
 from casestore import positions
 from channels.slack.channel import SlackChannel
 from tests.loop.scripted import says

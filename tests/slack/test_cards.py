@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from bot import gating
+from bot.gates import gating
 from casestore import principals, trail
 from casestore.deciding import Decision
 from casestore.scope import System

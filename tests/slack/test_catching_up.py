@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot import binding, closing
+from bot.people import binding, closing
 from casestore import cases, messages, positions, principals
 from casestore.models import CaseId
 from casestore.scope import System
@@ -199,8 +199,8 @@ def _close(tx: Tx, now: int, case_id: CaseId) -> None:
 async def test_a_conversation_that_cannot_be_read_keeps_no_thread_from_being_read(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.catching_up._FIRST_WAIT_S", 0.01)
-    monkeypatch.setattr("bot.catching_up._LONGEST_WAIT_S", 0.02)
+    monkeypatch.setattr("bot.inbound.catching_up._FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("bot.inbound.catching_up._LONGEST_WAIT_S", 0.02)
     await spoken_once(office)
     office.answers(says("Hello."))
     asked = await office.asks("in a room")

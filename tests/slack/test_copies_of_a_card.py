@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bot import closing
+from bot.people import closing
 from casestore import outbox
 from casestore.states import GateState
 from casestore.tx import Tx

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import pytest
 
-from bot.copying import MOST_ATTEMPTS
+from bot.inbound.copying import MOST_ATTEMPTS
 from bot.settings import Files
 from casestore import attachments
 from casestore.errors import StoreUnavailable

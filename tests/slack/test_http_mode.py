@@ -11,8 +11,9 @@ from time import time
 import aiohttp
 import pytest
 
-from bot import app, intake
+from bot import app
 from bot.errors import SettingsError
+from bot.inbound import intake
 from bot.settings import Service as ServiceSection
 from bot.settings import Settings, Slack, load
 from bot.web.server import serving

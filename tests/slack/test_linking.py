@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot import linking
+from bot.people import linking
 from casestore import linking as links
 from casestore import messages, principals
 from casestore.models import LinkCode, Principal

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from bot import closing
+from bot.people import closing
 from bot.settings import Access
 from casestore import cases, leases, messages, principals, trail, turns
 from casestore.errors import StoreUnavailable

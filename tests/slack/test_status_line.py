@@ -44,7 +44,7 @@ async def test_each_of_several_runs_in_a_row_shows_it_and_clears_it(office: Offi
 async def test_a_line_that_cannot_be_shown_now_delays_no_reply(
     office: Office, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.status_line._PATIENCE_S", 60)
+    monkeypatch.setattr("bot.outbound.status_line._PATIENCE_S", 60)
     held = office.slack.hold("assistant.threads.setStatus") if how == "hangs" else None
     office.slack.fail_next("assistant.threads.setStatus", retry_after=600, times=None)
     office.answers(says("Done."), says("Again."))

@@ -7,9 +7,9 @@ import logging
 
 import pytest
 
-from bot import listening
-from bot.catching_up import CatchingUp
-from bot.losing import lose
+from bot.inbound import listening
+from bot.inbound.catching_up import CatchingUp
+from bot.outbound.losing import lose
 from casestore.errors import StoreUnavailable
 from tests.loop.scripted import says
 from tests.slack.office import Office
@@ -35,7 +35,7 @@ async def test_a_store_that_fails_at_a_lost_thread_stops_no_start_and_the_loss_i
             raise StoreUnavailable("the disk is full")
         lose(*args)  # pyright: ignore[reportArgumentType]
 
-    monkeypatch.setattr("bot.receiver.lose", failed)
+    monkeypatch.setattr("bot.inbound.receiver.lose", failed)
     monkeypatch.setattr(listening, "_BEAT_S", 0.02)
     office.slack.fail_next("conversations.replies", error="thread_not_found", times=None)
     await office.open()
@@ -55,7 +55,7 @@ async def test_a_listening_that_has_ended_is_told_of_at_once_and_turns_health_re
     async def bug(*_: object) -> bool:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("bot.catching_up.CatchingUp.read", bug)
+    monkeypatch.setattr("bot.inbound.catching_up.CatchingUp.read", bug)
     with caplog.at_level(logging.ERROR, logger="casebound.app"):
         await office.slack.sockets.drop()
         await office.until_so(lambda: _red(office))

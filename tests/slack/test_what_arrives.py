@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot import intake
+from bot.inbound import intake
 from casestore import cases, messages, principals
 from casestore.errors import StoreUnavailable
 from casestore.scope import System

@@ -4,7 +4,7 @@ import html
 
 import pytest
 
-from bot import speech
+from bot.outbound import speech
 from casestore import bindings, outbox
 from tests.loop.scripted import calls, says
 from tests.slack.office import Office

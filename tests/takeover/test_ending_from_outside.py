@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from bot import closing
-from bot.results import CallResult
+from bot.people import closing
+from bot.turns.results import CallResult
 from casestore import bindings, leases, principals
 from casestore.errors import MoveRefused
 from casestore.models import Case, CaseId, Principal

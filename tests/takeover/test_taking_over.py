@@ -2,9 +2,9 @@
 
 import pytest
 
-from bot.results import CallResult
 from bot.settings import Settings
 from bot.settings.sections import Access
+from bot.turns.results import CallResult
 from casestore import leases, messages
 from casestore.errors import MoveRefused
 from casestore.models import Case, LeaseRow

@@ -1,4 +1,4 @@
-"""The JSON API under `/api/v1`: everything an operator does, with the shapes of `--json` (`bot/present.py`).
+"""The JSON API under `/api/v1`: everything an operator does, with the shapes of `--json` (`bot/words/present.py`).
 
 Who knows the token acts as the local operator, and sees that operator's tenant (R21). A GET decides nothing.
 """

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainValidator, WithJsonSchema, field_validator
 
-from bot.durations import Duration
+from bot.words.durations import Duration
 from casestore.errors import NotFound
 from casestore.states import Verb
 from channels.text import one_line

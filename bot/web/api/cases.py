@@ -4,12 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from bot import gating, intake
-from bot.present import Document, binding_json, case_json, episode_json, gate_json
+from bot.gates import gating
+from bot.inbound import intake
 from bot.web.answers import Json
 from bot.web.api.asks import CaseNumber, Limit, Opening
 from bot.web.api.guard import Who
 from bot.web.state import Served
+from bot.words.present import Document, binding_json, case_json, episode_json, gate_json
 from casestore import bindings, cases, episodes, gates, leases
 from casestore.models import Case, Principal
 from casestore.states import CaseState, LeaseKind, Origin

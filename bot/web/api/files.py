@@ -3,7 +3,8 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from bot import attached, gating
+from bot.gates import gating
+from bot.inbound import attached
 from bot.web.api.asks import CaseNumber, FileNumber
 from bot.web.api.guard import Who
 from bot.web.state import Served

@@ -5,15 +5,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from bot import card, gating
-from bot.desk import Toolbox
-from bot.gating import Reply
-from bot.present import Document, gate_json
+from bot.gates import card, gating
+from bot.gates.gating import Reply
 from bot.settings import Settings
+from bot.turns.desk import Toolbox
 from bot.web.answers import Json, refusal
 from bot.web.api.asks import Answer, Extension, GateNumber, Limit, Reason
 from bot.web.api.guard import Who
 from bot.web.state import Served
+from bot.words.present import Document, gate_json
 from casestore import cases, gates
 from casestore.deciding import Decision
 from casestore.models import Gate, Principal

@@ -4,11 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from bot import ids, link_code, linking
-from bot.present import link_json
+from bot import ids
+from bot.people import link_code, linking
 from bot.web.answers import Json
 from bot.web.api.guard import Who
 from bot.web.state import Served
+from bot.words.present import link_json
 
 VIA = "api"
 Name = Annotated[str, Path(description="A principal's name")]

@@ -2,13 +2,14 @@
 
 from fastapi import APIRouter
 
-from bot import gating, intake
-from bot.present import Document, message_json
+from bot.gates import gating
+from bot.inbound import intake
 from bot.settings import Settings
 from bot.web.answers import Json
 from bot.web.api.asks import After, CaseNumber, Limit, Saying
 from bot.web.api.guard import Who
 from bot.web.state import Served
+from bot.words.present import Document, message_json
 from casestore import attachments, cases, messages
 from casestore.errors import MoveRefused
 from casestore.models import Message, Principal

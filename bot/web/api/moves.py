@@ -4,13 +4,14 @@ from collections.abc import Callable
 
 from fastapi import APIRouter
 
-from bot import closing, gating, takeover
 from bot.app import Service
-from bot.present import case_json
+from bot.gates import gating
+from bot.people import closing, takeover
 from bot.web.answers import Json
 from bot.web.api.asks import CaseNumber, Reason
 from bot.web.api.guard import Who
 from bot.web.state import Served
+from bot.words.present import case_json
 from casestore import cases
 from casestore.models import Case, Principal
 from casestore.principals import actor

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from bot import gating
-from bot.present import Document, run_json
+from bot.gates import gating
 from bot.web.answers import Json
 from bot.web.api.asks import Limit, RunNumber, case_number
 from bot.web.api.guard import Who
 from bot.web.state import Served
+from bot.words.present import Document, run_json
 from casestore import cases, runs, steps
 from casestore.models import Principal
 from casestore.tx import Tx

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from bot import gating
-from bot.present import trail_json, verification_json
+from bot.gates import gating
 from bot.web.answers import Json
 from bot.web.api.asks import After, CaseNumber, Limit
 from bot.web.api.guard import Who
 from bot.web.state import Served
+from bot.words.present import trail_json, verification_json
 from casestore import cases, trail
 from casestore.models import Principal, TrailEntry
 from casestore.trail import Head, Verification

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot import intake
+from bot.inbound import intake
 from bot.settings import Settings
 from casestore import leases, outbox, recovery, steps
 from casestore.db import Store

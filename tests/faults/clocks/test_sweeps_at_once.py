@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot import closing, schedule
+from bot import schedule
+from bot.people import closing
 from bot.settings import Settings
 from casestore import cases, gates, leases, outbox
 from casestore.db import Store

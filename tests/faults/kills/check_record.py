@@ -6,7 +6,7 @@ from typing import cast
 
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
 
-from bot import card
+from bot.gates import card
 from casestore import check as store_check
 from casestore import gates, outbox, trail
 from casestore.models import CaseId, GateId, OutboxRow

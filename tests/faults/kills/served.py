@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from bot import gating, ids, intake, logs
+from bot import ids, logs
 from bot.app import Service
+from bot.gates import gating
+from bot.inbound import intake
 from bot.web.server import serving
 from casestore import gates, leases, outbox, principals
 from casestore.deciding import Decision

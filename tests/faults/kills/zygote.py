@@ -14,8 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
 
-from bot import gating, logs
+from bot import logs
 from bot.app import Service
+from bot.gates import gating
 from casestore import gates, principals
 from casestore.db import Store
 from casestore.deciding import Decision

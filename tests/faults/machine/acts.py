@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from hypothesis.stateful import RuleBasedStateMachine
 
-from bot.conduct import _response as response_of  # pyright: ignore[reportPrivateUsage] - what the engine stores
-from bot.instruct import CallModel, Ended, Lost, RunCalls
+from bot.turns.conduct import _response as response_of  # pyright: ignore[reportPrivateUsage] - what the engine stores
+from bot.turns.instruct import CallModel, Ended, Lost, RunCalls
 from casestore import leases, trail
 from casestore.errors import LeaseLost, MoveRefused, StoreUnavailable
 from casestore.migrate import migrate

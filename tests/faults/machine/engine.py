@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 from pydantic_ai.messages import ModelResponse
 
-from bot import advance, results
-from bot.instruct import CallModel, Lost, RunCalls
-from bot.results import CallResult
+from bot.turns import advance, results
+from bot.turns.instruct import CallModel, Lost, RunCalls
+from bot.turns.results import CallResult
 from casestore import asking, model_steps, spending, steps
 from casestore.asking import Policy
 from casestore.errors import LeaseLost

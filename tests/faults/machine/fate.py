@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from bot import schedule
-from bot.instruct import CallModel
+from bot.turns.instruct import CallModel
 from casestore import gates, outbox
 from tests.conftest import DAY, HOUR, MINUTE
 from tests.faults.machine.acts import Job

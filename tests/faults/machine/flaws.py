@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from bot.instruct import RunCalls
+from bot.turns.instruct import RunCalls
 from casestore import holds, principals
 from casestore.models import PrincipalId
 from tests.conftest import HOUR

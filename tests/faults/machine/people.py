@@ -6,8 +6,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from bot import closing, intake, takeover
-from bot.intake import Received
+from bot.inbound import intake
+from bot.inbound.intake import Received
+from bot.people import closing, takeover
 from casestore import cases, deciding, gates, holds, principals
 from casestore.canonical import decode, encode
 from casestore.deciding import Decided, Decision, NotDecided

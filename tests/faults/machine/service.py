@@ -10,9 +10,9 @@ from itertools import count
 from pathlib import Path
 from typing import Concatenate, Literal, ParamSpec, TypeVar, cast
 
-from bot.desk import Desk, Prompt, Toolbox
-from bot.instruct import CallModel, RunCalls
 from bot.settings import Settings
+from bot.turns.desk import Desk, Prompt, Toolbox
+from bot.turns.instruct import CallModel, RunCalls
 from casestore import leases, principals
 from casestore.batch import Done, Job, Result, commit_together
 from casestore.connection import _configure as configure  # pyright: ignore[reportPrivateUsage] - the store's pragmas

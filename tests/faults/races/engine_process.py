@@ -12,11 +12,11 @@ from pathlib import Path
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
 
-from bot.conduct import Conductor
-from bot.desk import Desk, Prompt, Toolbox
+from bot.degraded.spool import Spool
 from bot.settings import Settings
-from bot.spool import Spool
 from bot.tools.declare import Tool, declare
+from bot.turns.conduct import Conductor
+from bot.turns.desk import Desk, Prompt, Toolbox
 from casestore.migrate import open_store
 from casestore.models import CaseId
 from casestore.states import Tier

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
 
-from bot import advance
+from bot.turns import advance
 from tests.loop.rig import Rig
 
 Event = Callable[[Rig], Coroutine[object, object, object]]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bot import intake
-from bot.conduct import Conductor
+from bot.inbound import intake
+from bot.turns.conduct import Conductor
 from casestore import leases, messages, runs
 from casestore.db import Store
 from casestore.migrate import open_store

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
 
-from bot.delivery import Delivery
+from bot.outbound.delivery import Delivery
 from casestore import bindings, leases, outbox
 from casestore.models import Case
 from casestore.states import GateKind, StepState, Verb

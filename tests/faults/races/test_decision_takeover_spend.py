@@ -10,8 +10,9 @@ from itertools import permutations
 
 import pytest
 
-from bot import advance, gating
-from bot.instruct import RunCalls
+from bot.gates import gating
+from bot.turns import advance
+from bot.turns.instruct import RunCalls
 from casestore import gates, leases
 from casestore.deciding import Decision
 from casestore.models import Case, Gate

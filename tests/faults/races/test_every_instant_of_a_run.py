@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
 
-from bot.conduct import Conductor
+from bot.turns.conduct import Conductor
 from casestore import cases, gates, leases, turns
 from casestore.models import Case, CaseId
 from casestore.scope import System

@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
 
-from bot import advance, results
+from bot.turns import advance, results
 from casestore.models import Case, StepId
 from casestore.states import StepState, Verb
 from tests.faults.races.soundness import faults

@@ -9,7 +9,7 @@ from itertools import permutations
 
 import pytest
 
-from bot import advance
+from bot.turns import advance
 from casestore import leases
 from casestore.states import LeaseKind
 from casestore.turns import Begun

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from bot import gating, intake
-from bot.conduct import Conductor
-from bot.results import CallResult
-from bot.spool import Spool
+from bot.degraded.spool import Spool
+from bot.gates import gating
+from bot.inbound import intake
+from bot.turns.conduct import Conductor
+from bot.turns.results import CallResult
 from casestore import gates, messages, runs, turns
 from casestore import steps as journal
 from casestore.db import Store

@@ -1,6 +1,6 @@
 """What others repeated, froze or mixed up when a turn went on, with the inputs as reported (docs/faults.md)."""
 
-from bot import gating
+from bot.gates import gating
 from bot.settings import Settings
 from bot.settings.sections import Gates
 from casestore.deciding import Decision

@@ -8,7 +8,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot import statement
+from bot.gates import statement
 from channels.card import Argument, Card
 from channels.plain import VERB_WORDS, render_card
 from channels.text import STYLES, cut, pieces, prepared

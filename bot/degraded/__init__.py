@@ -1,0 +1,1 @@
+"""What goes on while the store cannot be written, and what becomes of it after (R15)."""

@@ -1,0 +1,68 @@
+"""Answering without acting: a model with read-only tools, and nothing recorded on the way."""
+
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart
+from pydantic_ai.models import Model, ModelRequestParameters
+
+from bot.errors import ModelUnavailable
+from bot.tools.declare import BadArguments, Tool
+from bot.turns import outside, policy
+from bot.turns.desk import Desk
+from bot.turns.model import ask_model, usage_of
+from bot.turns.results import CallResult
+from casestore.model_steps import Usage
+from casestore.states import Tier
+
+_NOT_NOW = "refused: nothing can be recorded just now, so nothing is done; say so, and that it can be asked for later"
+
+
+class LookOnly:
+    """One model with the tools of an installation that only look."""
+
+    def __init__(self, desk: Desk, model: Model) -> None:
+        self._desk, self._model = desk, model
+        self._tools = {tool.wire_name: tool for tool in desk.toolbox.offered if _harmless(tool, desk)}
+        self._parameters = ModelRequestParameters(
+            function_tools=[tool.definition() for tool in self._tools.values()], allow_text_output=True
+        )
+
+    async def answer(self, messages: list[ModelMessage]) -> tuple[ModelResponse, Usage]:
+        """Ask the model until it has words; its calls are made if they only look, and refused if they would act."""
+        limits, used = self._desk.settings.limits, list[Usage]()
+        for _ in range(limits.model_calls):
+            response = await ask_model(self._model, messages, self._parameters, self._desk.settings.model.timeout)
+            used.append(usage_of(response))
+            calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+            if not calls:
+                return response, _sum(used)
+            returned = [await self._return(call, limits.result_characters) for call in calls]
+            messages = [*messages, response, ModelRequest(returned, metadata={"turn": None})]
+        raise ModelUnavailable("too many model calls for one answer")
+
+    async def _return(self, call: ToolCallPart, most: int) -> ToolReturnPart:
+        tool, result = self._tools.get(call.tool_name), None
+        if tool is not None:
+            try:
+                args = tool.validate(call.args if isinstance(call.args, str) else dict(call.args or {}))
+                result = await outside.make(tool, args)
+            except BadArguments as error:
+                return ToolReturnPart(call.tool_name, str(error), call.tool_call_id, outcome="failed")
+        if not isinstance(result, CallResult):
+            return ToolReturnPart(call.tool_name, _NOT_NOW, call.tool_call_id, outcome="denied")
+        return ToolReturnPart(call.tool_name, result.shown(most), call.tool_call_id, outcome=result.outcome)
+
+
+def _harmless(tool: Tool, desk: Desk) -> bool:
+    """It only looks, at nothing that needs a consent, and outside of the store."""
+    free = policy.explain(tool, desk.settings) == "free"
+    return tool.tier is Tier.READ_ONLY and free and not (tool.sensitive or tool.verified) and tool.call is not None
+
+
+def _sum(used: list[Usage]) -> Usage:
+    last = used[-1]
+    return Usage(
+        finish_reason=last.finish_reason, model_reported=last.model_reported,
+        provider_response_id=last.provider_response_id,
+        input_tokens=sum(usage.input_tokens for usage in used),
+        output_tokens=sum(usage.output_tokens for usage in used),
+        cached_tokens=sum(usage.cached_tokens for usage in used), cost_usd=sum(usage.cost_usd for usage in used),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""What is said: written with the change that caused it, delivered in order (R27)."""

@@ -1,0 +1,174 @@
+"""Conducting a run: carry out each instruction outside any transaction, record it, take the next one.
+
+Nothing lives only between two instructions: what a transaction returned can be had again from the store (R13).
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Sequence
+from typing import cast
+
+from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.models import Model, ModelRequestParameters
+
+from bot.degraded.spool import Came, Spool, Used
+from bot.errors import ModelRefused, ModelUnavailable
+from bot.outbound.status_line import StatusLine
+from bot.turns import advance, outside, window
+from bot.turns.advance import Response
+from bot.turns.desk import Desk
+from bot.turns.instruct import CallModel, Ended, Instruction, Lost, RunCalls, ToRun
+from bot.turns.model import ask_model, usage_of
+from bot.turns.outside import TimedOut
+from bot.turns.results import CallResult
+from casestore.db import Store
+from casestore.errors import StoreUnavailable
+from casestore.models import CaseId, StepId
+from channels.text import storable
+
+log = logging.getLogger("casebound.conduct")
+
+_PUT_OFF_MS = 60_000
+
+
+class Conductor:
+    """Works cases for one engine."""
+
+    def __init__(
+        self,
+        store: Store,
+        desk: Desk,
+        model: Model,
+        spool: Spool,
+        *,
+        retry_after_s: Sequence[float] = (1.0, 4.0, 15.0),
+        status: StatusLine | None = None,
+    ) -> None:
+        self._store, self._desk, self._model, self._spool = store, desk, model, spool
+        self._retry_after_s = tuple(retry_after_s)
+        self._status = status
+        self._reader = window.Reader()
+        self._parameters = ModelRequestParameters(
+            function_tools=[tool.definition() for tool in desk.toolbox.offered], allow_text_output=True
+        )
+        self.model_refused: str | None = None
+        """Why the model refuses us, until it answers again; shown by `/readyz`."""
+
+    async def work(self, case_id: CaseId) -> Ended | Lost | None:
+        """Work a case until nothing is left to do in it, or it waits for somebody; how the last run ended."""
+        instruction = await self._store.write(advance.begin, self._desk.now(), self._desk, case_id)
+        if self._status is None or not isinstance(instruction, CallModel | RunCalls):
+            return await self._carry_out(instruction)
+        with self._status.shown(case_id):
+            return await self._carry_out(instruction)
+
+    async def _carry_out(self, instruction: Instruction | None) -> Ended | Lost | None:
+        while True:
+            match instruction:
+                case CallModel():
+                    instruction = await self._call_model(instruction)
+                case RunCalls():
+                    instruction = await self._run_calls(instruction)
+                case Ended() | Lost() | None:
+                    return instruction
+
+    async def _call_model(self, call: CallModel) -> Instruction:
+        """Ask the model; what passes is asked again within the lease, then put off (design, section 5)."""
+        desk, begun, failures = self._desk, call.begun, 0
+        while True:
+            messages = self._reader.messages(call.window, desk.prompt.text)
+            try:
+                answered = await ask_model(self._model, messages, self._parameters, desk.settings.model.timeout)
+            except ModelRefused as error:
+                self.model_refused = str(error)
+                await self._no_response(call, str(error))
+                return await self._store.write(
+                    advance.give_up, desk.now(), desk, begun, "the assistant's model refuses to work", str(error)
+                )
+            except ModelUnavailable as error:
+                if failures == len(self._retry_after_s):
+                    return await self._put_off(call, str(error))
+                await asyncio.sleep(self._retry_after_s[failures] * random.uniform(0.8, 1.2))
+                failures += 1
+                again = await self._store.write(
+                    advance.no_response, desk.now(), desk, begun, call.step_id, str(error), again=True
+                )
+                if not isinstance(again, CallModel):
+                    return again if again is not None else Lost(begun.run.id)
+                call = again
+            else:
+                self.model_refused = None
+                return await self._record_response(call, _response(answered))
+
+    async def _record_response(self, call: CallModel, response: Response) -> Instruction:
+        desk, begun = self._desk, call.begun
+        try:
+            return await self._store.write(advance.respond, desk.now(), desk, begun, call.step_id, response)
+        except StoreUnavailable:  # what it used is a fact, however its answer is had in the end (R10, R15)
+            used = Used(step_id=call.step_id, run_id=begun.run.id, usage=response.usage, at=desk.now())
+            self._spool.keep(used)
+            raise
+
+    async def _put_off(self, call: CallModel, error: str) -> Instruction:
+        stopped = await self._no_response(call, error)
+        if isinstance(stopped, Lost):
+            return stopped
+        now = self._desk.now()
+        return await self._store.write(
+            advance.put_off, now, self._desk, call.begun, "the assistant's model does not answer just now", error,
+            until=now + _PUT_OFF_MS * call.begun.turn.attempts,
+        )  # fmt: skip
+
+    async def _no_response(self, call: CallModel, error: str) -> Instruction | None:
+        return await self._store.write(
+            advance.no_response, self._desk.now(), self._desk, call.begun, call.step_id, error, again=False
+        )
+
+    async def _run_calls(self, run: RunCalls) -> Instruction:
+        """Make the calls at once; each result is recorded as soon as it is there, a single one with what follows."""
+        if len(run.calls) == 1:
+            outcome = await outside.make(run.calls[0].tool, run.calls[0].args)
+            return await self._go_on(run, [(run.calls[0].step_id, outcome)])
+        made = await asyncio.gather(*(self._make_and_record(call) for call in run.calls))
+        return await self._go_on(run, [one for one in made if isinstance(one[1], TimedOut)])
+
+    async def _make_and_record(self, call: ToRun) -> tuple[StepId, CallResult | TimedOut]:
+        outcome = await outside.make(call.tool, call.args)
+        if isinstance(outcome, CallResult):
+            try:
+                await self._store.write(advance.finished, self._desk.now(), call.step_id, outcome)
+            except StoreUnavailable:
+                self._keep(call.step_id, outcome)
+                raise
+        return call.step_id, outcome
+
+    def _keep(self, step_id: StepId, outcome: CallResult) -> None:
+        """It happened, and how it ended is known: nobody has to be asked once the store is back (R14, R15)."""
+        self._spool.keep(Came(step_id=step_id, result=outcome.stored(), at=self._desk.now()))
+
+    async def _go_on(self, run: RunCalls, made: Sequence[tuple[StepId, CallResult | TimedOut]]) -> Instruction:
+        results_in = [(step_id, outcome) for step_id, outcome in made if isinstance(outcome, CallResult)]
+        unknown = [step_id for step_id, outcome in made if isinstance(outcome, TimedOut)]
+        try:
+            return await self._store.write(
+                advance.all_finished, self._desk.now(), self._desk, run.begun, results_in, unknown
+            )
+        except StoreUnavailable:
+            for step_id, outcome in results_in:
+                self._keep(step_id, outcome)
+            raise
+
+
+def _response(answered: ModelResponse) -> Response:
+    calls = tuple(
+        (storable(part.tool_call_id), storable(part.tool_name), cast("str | dict[str, object] | None", part.args))
+        for part in answered.parts
+        if isinstance(part, ToolCallPart)
+    )
+    return Response(
+        message=window.dump(answered),
+        text=window.text_of(answered),
+        calls=calls,
+        usage=usage_of(answered),
+    )

@@ -1,0 +1,61 @@
+"""What a transaction tells the run to do next, outside of it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.tools.declare import Tool
+from casestore.models import RunId, StepId
+from casestore.states import Outcome
+from casestore.turns import Begun
+
+if TYPE_CHECKING:
+    from bot.turns.window import Window  # which needs the model layer; a command that only ends a case does not
+
+
+@dataclass(frozen=True, slots=True)
+class CallModel:
+    """The model call is journalled; make it."""
+
+    begun: Begun
+    step_id: StepId
+    window: "Window"
+
+
+@dataclass(frozen=True, slots=True)
+class ToRun:
+    """One journalled tool call."""
+
+    step_id: StepId
+    tool: Tool
+    args: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class RunCalls:
+    """The tool calls are journalled; make them, all at once."""
+
+    begun: Begun
+    calls: tuple[ToRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The run is over, its record written, the lease dropped.
+
+    `more`: the case has work again (R11). `head`: where its trail ends, to be anchored outside the file (R18).
+    """
+
+    run_id: RunId
+    outcome: Outcome
+    more: bool
+    head: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The lease is gone; what happened is recorded, nothing more is done."""
+
+    run_id: RunId
+
+
+Instruction = CallModel | RunCalls | Ended | Lost

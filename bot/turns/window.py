@@ -1,0 +1,183 @@
+"""The window: what the model is sent, read bounded from the store, rebuilt byte for byte from it (R17, R19)."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import cast
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_core import PydanticSerializationError
+
+from bot.inbound import attached
+from bot.tools.declare import wire
+from bot.turns.results import CallResult
+from casestore import messages, principals, steps, transcript
+from casestore.canonical import digest, encode
+from casestore.models import CaseId, Message, Step, StepId, TranscriptRow, TurnId
+from casestore.transcript import Line
+from casestore.tx import Tx
+from channels.text import storable
+
+_KEPT_AT_MOST = 8_000_000
+"""Characters of stored messages that are kept parsed: enough for the windows of some hundred cases at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The transcript rows one model call is sent, and the digest of the whole request."""
+
+    rows: tuple[Line, ...]
+    prompt_version: str
+    digest: str
+
+    @property
+    def named(self) -> str:
+        """What the step stores so that the request can be rebuilt: the range, the prompt, no settings of its own."""
+        return encode(
+            {
+                "prompt": self.prompt_version,
+                "compaction": None,
+                "from": self.rows[0].seq,
+                "to": self.rows[-1].seq,
+                "settings": {},
+            }
+        )
+
+
+def compose(tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int, note: str | None = None) -> bool:
+    """Append the next request to the transcript: results of the last response's calls, then what was said since.
+
+    False where there is nothing new to send. Every call of the last response has its result by now (R7). Those of a
+    turn that was ended by a person or a limit come in a request of their own, which belongs to that turn: a window
+    that begins after it begins with what was said, not with results of calls it does not hold (R19).
+    """
+    last = transcript.newest(tx, case_id)
+    answered = _returns(tx, last, result_characters)
+    if answered and last is not None and last.turn_id != turn_id:
+        transcript.append(tx, case_id, last.turn_id, kind="request", message=dump(ModelRequest(answered)))
+        answered, note = [], None
+    said = messages.not_in_view(tx, case_id)
+    parts = [*answered, *(spoken(tx, message) for message in said)]
+    if note is not None and last is not None and last.kind == "response":  # else it has been sent already
+        parts.append(UserPromptPart(note))
+    if not parts:
+        return False
+    alerts = [part for message in said for part in message.body if part.get("type") == "alert"]
+    # not sent to a provider; a playbook matches labels, and knows by the turn whether it is under way in it
+    metadata = {"turn": turn_id, **({"alerts": alerts} if alerts else {})}
+    request = ModelRequest(parts, metadata=metadata)
+    seq = transcript.append(tx, case_id, turn_id, kind="request", message=dump(request))
+    messages.bring_into_view(tx, said, seq)
+    return True
+
+
+def look(tx: Tx, case_id: CaseId, turn_id: TurnId, *, turns: int, prompt_version: str) -> Window:
+    """The bounded window that ends with the newest message; its cost does not grow with the age of the case (R19)."""
+    rows = transcript.window(tx, case_id, turn_id, turns)
+    while rows and rows[0].kind != "request":  # an answer without its question is not where a window begins
+        rows.pop(0)
+    return Window(tuple(rows), prompt_version, request_digest(prompt_version, rows))
+
+
+def request_digest(prompt_version: str, rows: Sequence[Line | TranscriptRow]) -> str:
+    """The digest of a whole request: prompt and every message as stored."""
+    return digest("request", prompt_version, "{}", *(row.message for row in rows))
+
+
+class Reader:
+    """Turns transcript rows into model messages; parsed ones are kept, since a row never changes.
+
+    The oldest are let go first: a message is in the windows of the turns that follow it, and then in none.
+    """
+
+    def __init__(self) -> None:
+        self._parsed: dict[tuple[CaseId, int], tuple[ModelMessage, int]] = {}
+        self._kept = 0
+
+    def messages(self, window: Window, instructions: str) -> list[ModelMessage]:
+        """The messages of a window, the last with the instructions of the prompt."""
+        found = [self._message(row) for row in window.rows]
+        if found and isinstance(found[-1], ModelRequest):
+            found[-1] = replace(found[-1], instructions=instructions)
+        return found
+
+    def _message(self, row: Line) -> ModelMessage:
+        if known := self._parsed.get((row.case_id, row.seq)):
+            return known[0]
+        message = ModelMessagesTypeAdapter.validate_json(f"[{row.message}]")[0]
+        self._parsed[row.case_id, row.seq] = message, len(row.message)
+        self._kept += len(row.message)
+        while self._kept > _KEPT_AT_MOST:
+            self._kept -= self._parsed.pop(next(iter(self._parsed)))[1]
+        return message
+
+
+def dump(message: ModelMessage) -> str:
+    """A model message as it is stored; half a character, which UTF-8 does not know, as notation."""
+    try:
+        text = ModelMessagesTypeAdapter.dump_json([message], exclude_none=True).decode()
+    except PydanticSerializationError:
+        plain = cast("object", ModelMessagesTypeAdapter.dump_python([message], mode="json", exclude_none=True))
+        text = storable(json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
+    return text[1:-1]
+
+
+def load_response(row: TranscriptRow) -> ModelResponse:
+    """A stored response."""
+    message = ModelMessagesTypeAdapter.validate_json(f"[{row.message}]")[0]
+    if not isinstance(message, ModelResponse):
+        raise TypeError(f"transcript {row.case_id}/{row.seq} is no response")
+    return message
+
+
+def text_of(response: ModelResponse) -> str:
+    """The words of a response."""
+    return "\n".join(part.content for part in response.parts if isinstance(part, TextPart) and part.content)
+
+
+def spoken(tx: Tx, message: Message) -> UserPromptPart:
+    """What somebody said and attached, with who they are to the case; that is data, whatever they say (R23)."""
+    if message.provenance in ("alert", "system"):
+        return spoken_by(str(message.provenance), message.text, message.at)
+    name = principals.get(tx, message.author).name if message.author is not None else "somebody"
+    if (by := message.quoted_by) is not None:
+        account = (message.author_account or "").rpartition("/")[2]
+        name = f"{name if message.author is not None else account}, quoted by {by}"
+    return spoken_by(f"{name} ({message.provenance})", attached.said(tx, message), message.at)
+
+
+def spoken_by(who: str, text: str, at: int) -> UserPromptPart:
+    """The form in which the model is shown what somebody said; `at` in ms UTC."""
+    return UserPromptPart(f"{who}: {text}", timestamp=_at(at))
+
+
+def _returns(tx: Tx, last: TranscriptRow | None, result_characters: int) -> list[ToolReturnPart | UserPromptPart]:
+    if last is None or last.kind != "response" or last.step_id is None:
+        return []
+    return [_return(step, result_characters) for step in steps.of_response(tx, StepId(last.step_id))]
+
+
+def _return(step: Step, most: int) -> ToolReturnPart:
+    if step.result is None:
+        raise RuntimeError(f"step {step.id} has no result yet; its response cannot be answered")
+    result = CallResult.load(step.result)
+    return ToolReturnPart(
+        tool_name=wire(step.tool or ""),
+        content=result.shown(most),
+        tool_call_id=step.call_id or "",
+        timestamp=_at(step.finished_at or 0),
+        outcome=result.outcome,
+    )
+
+
+def _at(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)

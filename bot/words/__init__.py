@@ -1,0 +1,1 @@
+"""Numbers, times and rows as people and scripts read them."""
