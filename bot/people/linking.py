@@ -47,7 +47,7 @@ def make(tx: Tx, now: int, by: Principal, name: str, code: str, *, via: str) -> 
         raise Refused(f"{by.name} is no admin; only an admin may link accounts.")
     person = principals.by_name(tx, name)
     if person.tenant != by.tenant:
-        raise NotFound(f"No principal named {name}. See: casebound principal list")
+        raise NotFound(f"No principal named {name}.", listed_by="principal list")
     if person.revoked_at is not None:
         raise Refused(f"{name} has been revoked; add a new principal instead.")
     return Made(code, linking.make(tx, now, person.id, code, by=by.id, via=via), person)

@@ -19,7 +19,7 @@ async def test_no_address_of_ours_decides_anything_when_it_is_only_looked_at(
     before = content(db)
     digest = str(gate["digest_shown"])
     addresses = [
-        path.format(case=gate["case"], gate=gate["id"], run=1, file=1)
+        path.format(case=gate["case"], gate=gate["id"], run=1, file=1, name="kim")
         for path in application(web.service).openapi()["paths"]
     ]
     addresses += [f"/api/v1/gates/{gate['id']}/{verb}" for verb in ("approve", "deny", "revise", "decide")]

@@ -53,7 +53,7 @@ async def test_every_route_of_the_api_needs_the_token_before_anything_else(web: 
     ]
     assert len(routes) >= 20
     for method, path in routes:
-        address = path.format(case="C-1001", gate="1", run="1", file="1")
+        address = path.format(case="C-1001", gate="1", run="1", file="1", name="kim")
         for what, headers in wrong(web.service.api_token).items():
             answer = await web.anybody.request(method, address, headers=latin(headers), content=b"{ not even JSON")
             assert answer.status_code == 401, (method, path, what)

@@ -166,7 +166,7 @@ def test_an_error_is_one_line_with_type_message_and_the_innermost_place_of_ours(
     log.error("turn.failed", exc_info=failing(lambda: duration("24")))
     line = written.lines()[0]
     assert line.startswith("ERROR engine turn.failed error=\"ValueError: '24' is not a duration;")
-    assert re.search(r" at=bot/durations\.py:\d+$", line)
+    assert re.search(r" at=bot/words/durations\.py:\d+$", line)
 
 
 def test_of_several_places_of_ours_the_innermost_is_told(written: Written) -> None:
@@ -219,7 +219,7 @@ def test_a_traceback_is_shown_only_when_debugging_is_asked_for(written: Written)
 
 def test_libraries_are_heard_from_warnings_on_and_we_from_info_on(written: Written) -> None:
     written.start()
-    for name in ("bot.turns.engine", "casestore", "channels.slack", "casebound.http", "library"):
+    for name in ("bot.engine", "casestore", "channels.slack", "casebound.http", "library"):
         logging.getLogger(name).debug("debug")
         logging.getLogger(name).info("info")
         logging.getLogger(name).warning("warning")
