@@ -186,7 +186,7 @@ class DiscordChannel:
         offer = partial(_offer_commands, gateway)
         gateway.tells(Listener(gateway, receiver, where, answers, changes, self._turns, offer))
         try:
-            with translated(_DISCORD):
+            with translated(places.ALL):
                 connection = await client.connect(gateway, self._login.token)
                 for guild in guilds:
                     await _offer_commands(gateway, guild)
@@ -257,7 +257,3 @@ async def _close_to_the_end(running: _Running) -> None:
 async def _close(running: _Running) -> None:
     await running.gateway.close()
     await asyncio.gather(running.connection, return_exceptions=True)
-
-
-_DISCORD = Address(channel=places.NAME, space=places.DIRECT, room="0")
-"""All of it, where an error has to name a place."""

@@ -23,7 +23,6 @@ from channels.port import Receiver
 
 log = logging.getLogger("casebound.discord")
 
-_DISCORD = Address(channel=places.NAME, space=places.DIRECT, room="0")
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 60.0
 _NOT_STORED = "I could not store that. Please say it again in a minute."
 
@@ -104,7 +103,7 @@ class Listener:
         wait_s = _FIRST_WAIT_S
         while not self._client.is_closed():
             try:
-                with translated(_DISCORD):
+                with translated(places.ALL):
                     return await where()
             except (ThreadGone, Undeliverable):
                 return None

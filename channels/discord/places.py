@@ -11,6 +11,8 @@ from channels.address import Account, Address
 
 NAME = "discord"
 DIRECT = "@me"
+ALL = Address(channel=NAME, space=DIRECT, room="0")
+"""All of Discord, where an error has to name a place."""
 _EPOCH_MS = 1_420_070_400_000
 
 
