@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from casestore.states import FileState
 from tests.discord.attaching import PICTURE, answered, copies, limited, picture, sent, settled
 from tests.discord.household import Household
@@ -77,19 +75,37 @@ async def test_of_a_file_that_is_taken_out_of_its_message_the_copy_goes_and_the_
     assert await copies(home) == [b"fine.txt"]
 
 
-@pytest.mark.parametrize("how", ["the message", "the file"])
-async def test_what_was_taken_away_before_it_was_fetched_is_gone(home: Household, how: str) -> None:
-    held = home.discord.hold(DOWNLOAD)
-    file = picture(home)
-    said = sent(home, file)
+async def test_a_file_whose_message_went_before_it_was_fetched_is_gone(home: Household) -> None:
+    held = home.discord.hold("get_message")
+    said = sent(home, picture(home))
     await held.arrived()
-    if how == "the message":
-        home.ann.deletes(said)
-    else:
-        home.ann.takes_out(file, said)
+    said.deleted = True
     held.release()
+    (file,) = await settled(home, FileState.GONE)
+    assert file.reason == "its message is not there any more"
+
+
+async def test_a_file_that_was_taken_out_before_it_was_fetched_is_gone(home: Household) -> None:
+    held = home.discord.hold("get_message")
+    said = sent(home, picture(home))
+    await held.arrived()
+    said.attachments = []
+    held.release()
+    (file,) = await settled(home, FileState.GONE)
+    assert file.reason == "it was taken from its message"
+
+
+async def test_a_message_that_is_deleted_while_its_file_is_fetched_leaves_no_copy(home: Household) -> None:
+    held = home.discord.hold(DOWNLOAD, answer=True)
+    said = sent(home, picture(home))
+    await held.arrived()
+    home.ann.deletes(said)
     await settled(home, FileState.GONE)
-    assert await copies(home) == []
+    held.release()
+    await home.until(lambda: home.discord.cdn.fetched, "that the file is given out")
+    sent(home, home.ann.file("other.txt", b"fine"))
+    await settled(home, FileState.KEPT)
+    assert await copies(home) == [b"fine"]
 
 
 async def test_what_was_attached_while_the_service_was_down_is_kept_after_its_start(home: Household) -> None:

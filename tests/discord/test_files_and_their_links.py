@@ -37,14 +37,15 @@ async def test_the_token_is_never_shown_where_files_are(home: Household) -> None
     assert home.discord.token not in f"{asked.link} {dict(asked.headers)}"
 
 
-async def test_a_link_that_ended_while_the_file_waited_is_not_used(home: Household) -> None:
-    held = home.discord.hold("get_message", answer=False)
+async def test_a_link_that_ended_while_the_file_waited_is_not_used_again(home: Household) -> None:
+    home.discord.fail_next(DOWNLOAD, status=503)
     sent(home, picture(home))
-    await held.arrived()
+    await attempted(home)
     home.discord.advance(TWO_DAYS_S)
-    held.release()
+    later(home)
     await settled(home, FileState.KEPT)
-    assert len(home.discord.cdn.asked) == 1
+    first, second = home.discord.cdn.asked
+    assert first.link != second.link
 
 
 async def test_a_link_that_ends_on_its_way_is_renewed_at_once_by_looking_at_the_message_again(home: Household) -> None:
@@ -132,7 +133,8 @@ async def test_a_download_that_fails_is_tried_again_until_it_is_whole(home: Hous
         case _:
             home.discord.fail_next(DOWNLOAD, status=429)
     sent(home, picture(home))
-    await attempted(home)
+    why = await attempted(home)
+    assert {"cut": "the connection to Discord broke", "trouble": "status 503", "too many": "status 429"}[how] in why
     later(home)
     await settled(home, FileState.KEPT)
     assert await copies(home) == [PICTURE]

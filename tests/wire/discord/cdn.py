@@ -47,6 +47,8 @@ class Cdn:
         signed = file is not None and request.query.get("hm") == showing.signature(file.id, until)
         if file is None or not signed or int(until, 16) < world.clock.now():
             return web.Response(status=404, text="This content is no longer available.")
+        if (hold := world.faults.held(DOWNLOAD, When.AFTER)) is not None:
+            await hold.wait()
         return await self._give(request, file)
 
     async def _give(self, request: web.Request, file: Attached) -> web.StreamResponse:
