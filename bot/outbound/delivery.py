@@ -132,11 +132,18 @@ class Delivery:
     async def _take(self, channels: tuple[str, ...], most: int = _AT_ONCE) -> list[OutboxRow]:
         now = self._clock.now()
         well, tried = self._silence.split(channels, now)
-        rows: list[OutboxRow] = []
-        for names, many in ((well, most), *(((name,), 1) for name in tried)):
-            if names:
-                rows += await self._store.write(outbox.take_due, now, names, boot=self._boot, most=many, at=self.at)
+        rows = await self._take_of(well, now, most) if well else []
+        for name in tried:
+            self._silence.attempt(name, now)
+        for name in tried:
+            first = await self._take_of((name,), now, 1)
+            if not first:
+                self._silence.not_attempted(name, now)
+            rows += first
         return rows
+
+    async def _take_of(self, channels: tuple[str, ...], now: int, most: int) -> list[OutboxRow]:
+        return await self._store.write(outbox.take_due, now, channels, boot=self._boot, most=most, at=self.at)
 
     def _to_ask(self) -> list[Doubt]:
         """Rows to be asked about now."""

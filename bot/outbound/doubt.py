@@ -24,7 +24,8 @@ def due(doubts: Iterable[Doubt], silence: Silence, now: int) -> list[Doubt]:
         name = doubt.row.channel
         if doubt.at is None or doubt.at > now or not silence.over(name, now):
             continue
-        if name not in silence.why or all(one.row.channel != name for one in found):
-            doubt.at = None
-            found.append(doubt)
+        if name in silence.why:
+            silence.attempt(name, now)
+        doubt.at = None
+        found.append(doubt)
     return found

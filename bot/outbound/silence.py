@@ -25,6 +25,15 @@ class Silence:
         self.why.pop(channel, None)
         self._until.pop(channel, None)
 
+    def attempt(self, channel: str, now: int) -> None:
+        """It is being tried: whoever looks meanwhile leaves it alone, however long the answer takes to come."""
+        self._until[channel] = now + WAIT_MS
+
+    def not_attempted(self, channel: str, now: int) -> None:
+        """There was nothing to try it with."""
+        if channel in self.why:
+            self._until[channel] = now
+
     def over(self, channel: str, now: int) -> bool:
         """Whether it may be called at all."""
         return self._until.get(channel, 0) <= now

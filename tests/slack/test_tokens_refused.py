@@ -62,6 +62,14 @@ async def test_with_a_bot_token_that_has_ended_slack_is_called_once_a_minute_and
     assert await office.health() is None
 
 
+async def test_two_looks_at_once_ask_a_slack_that_refuses_us_only_once(office: Office) -> None:
+    await refused_with_lines_due(office, "token_revoked")
+    before = len(office.slack.calls("chat.postMessage"))
+    office.clock.ms += MINUTE
+    await asyncio.gather(*(office.service.delivery.deliver_due() for _ in range(3)))
+    assert len(office.slack.calls("chat.postMessage")) == before + 1
+
+
 async def test_after_a_restart_with_a_new_token_all_that_was_due_is_said(office: Office) -> None:
     threads = await refused_with_lines_due(office, "token_revoked")
     await office.restart()
