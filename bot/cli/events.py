@@ -2,6 +2,7 @@
 
 from bot.cli.out import short
 from bot.gates import gist
+from bot.words.standing import via
 from bot.words.when import SECOND, span_text
 from casestore import steps
 from casestore.canonical import decode, encode
@@ -47,7 +48,7 @@ def words(tx: Tx, entry: TrailEntry) -> str | None:
             return f"asked at gate {meta.get('gate')}: {content.get('statement', '(erased)')}"
         case "gate.approved" | "gate.denied":
             did = _VERBS.get(str(meta.get("verb")), "decided")
-            return f"{by} {did} gate {meta.get('gate')} via {meta.get('via')}{reason}"
+            return f"{by} {did} gate {meta.get('gate')} via {via(str(meta.get('via')))}{reason}"
         case "gate.expired":
             return f"nobody decided gate {meta.get('gate')} in time, which counts as a denial"
         case "gate.withdrawn":

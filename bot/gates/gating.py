@@ -7,6 +7,7 @@ from datetime import tzinfo
 from bot.gates import statement
 from bot.settings import Settings
 from bot.tools.declare import BadArguments, Tool
+from bot.words.standing import via
 from bot.words.when import at_text, span_text
 from casestore import deciding, gates
 from casestore.canonical import decode, encode
@@ -105,9 +106,9 @@ def ended_text(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> str:
         case GateState.WITHDRAWN:
             return f"Withdrawn {when}{f': {statement.shown(gate.reason)}' if gate.reason else ''}"
         case GateState.VOID:
-            return f"Approved by {who} via {gate.decided_via}, {when}; not run: {gate.void_reason}"
+            return f"Approved by {who} via {via(gate.decided_via)}, {when}; not run: {gate.void_reason}"
         case _:
-            return f"{_done(gate.verb)} by {who} via {gate.decided_via}, {when}{reason}"
+            return f"{_done(gate.verb)} by {who} via {via(gate.decided_via)}, {when}{reason}"
 
 
 def _done(verb: Verb | None) -> str:

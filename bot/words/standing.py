@@ -1,4 +1,4 @@
-"""Where a case stands, in the words that every surface of ours uses for its two axes (R2)."""
+"""Where a case stands, on its two axes (R2), and through what somebody acted, in the words of every surface."""
 
 from casestore.models import Case
 from casestore.states import CaseState, WaitingOn
@@ -10,6 +10,13 @@ _WAITS = {
     WaitingOn.OPERATOR: "waits for an operator",
     WaitingOn.HUMAN: "taken over",
 }
+
+_VIA = {"slack": "Slack", "discord": "Discord", "cli": "the command line", "api": "the API", "console": "the terminal"}
+
+
+def via(surface: str | None) -> str:
+    """What somebody acted through, by its name in the store; another channel is called as it calls itself."""
+    return _VIA.get(surface or "", surface or "")
 
 
 def stands(case: Case) -> str:

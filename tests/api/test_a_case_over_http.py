@@ -136,7 +136,7 @@ async def test_a_late_answer_is_told_who_was_first(web: Served) -> None:
     answer: Json = {"verb": "deny", "digest": gate["digest_shown"], "reason": "not now"}
     await web.post(f"/gates/{gate['id']}/decide", answer)
     late = await web.post(f"/gates/{gate['id']}/decide", {**answer, "verb": "approve"}, status=409)
-    assert f"Gate {gate['id']} is already decided: Denied by operator via api" in str(late["error"])
+    assert f"Gate {gate['id']} is already decided: Denied by operator via the API" in str(late["error"])
     assert cast("Json", late["gate"])["state"] == "denied"
 
 

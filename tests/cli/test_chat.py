@@ -144,7 +144,7 @@ def test_a_card_says_what_to_type_and_becomes_its_outcome(service: Up, tmp_path:
     assert "-m bot gate approve 1" in shown
     assert "[ Approve ]" not in shown
     assert call(tmp_path, "gate", "approve", "1").code == 0
-    assert "Approved by operator via cli" in chat.read_until("Approved by operator")
+    assert "Approved by operator via the command line" in chat.read_until("Approved by operator")
     assert "C-1002" not in chat.read_until("I cleared the cache")
     assert chat.end().code == 0
 

@@ -69,7 +69,7 @@ async def test_the_second_answer_hears_who_was_first(cli: Cli, world: World) -> 
     gate = (await _asked(world)).gate
     await cli.done("gate", "approve", str(gate.id), "--as", "kim")
     refused = await cli("gate", "deny", str(gate.id))
-    assert refused.line.startswith(f"Gate {gate.id} is already decided: Approved by kim via cli, ")
+    assert refused.line.startswith(f"Gate {gate.id} is already decided: Approved by kim via the command line, ")
     assert refused.out == ""
     assert (await _now(world, gate)).state == "approved"
 
@@ -129,7 +129,7 @@ async def test_the_card_is_shown_whole_and_becomes_its_outcome(cli: Cli, world: 
     assert "[ Approve ]" not in card, "a terminal has no buttons"
     await cli.done("gate", "revise", str(gate.id), "--reason", "reload it instead")
     after = await cli.done("gate", "show", str(gate.id))
-    assert "Sent back for revision by operator via cli" in after
+    assert "Sent back for revision by operator via the command line" in after
     assert "reload it instead" in " ".join(after.split())
     assert "gate approve" not in after
     document = (await cli("gate", "show", str(gate.id), "--json")).json

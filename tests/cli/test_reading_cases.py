@@ -42,7 +42,7 @@ async def test_after_the_decision_the_story_says_who_decided_what_ran_and_what_c
     asked = await world.ask()
     await cli.done("gate", "deny", str(asked.gate.id), "--reason", "not on a Friday")
     shown = await cli.done("case", "show", asked.case.label)
-    assert f"operator denied gate {asked.gate.id} via cli: not on a Friday" in shown
+    assert f"operator denied gate {asked.gate.id} via the command line: not on a Friday" in shown
     assert "waits for a decision:" not in shown
     assert "the assistant is at work" in shown
 

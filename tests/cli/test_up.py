@@ -93,7 +93,12 @@ def test_the_first_screen_leads_from_an_alert_to_a_resolved_case(start: Start, t
     eventually(lambda: json_of(tmp_path, "case", "show", "C-1001"), lambda case: case["state"] == "resolved")
     assert [path for path in cache.rglob("*") if path.is_file()] == []
     told = call(tmp_path, "case", "show", "C-1001").out
-    for words in ("operator approved gate 1 via cli", "host.clear_cache(", "removed_files 4", "assistant resolved"):
+    for words in (
+        "operator approved gate 1 via the command line",
+        "host.clear_cache(",
+        "removed_files 4",
+        "assistant resolved",
+    ):
         assert words in told
     assert json_of(tmp_path, "trail", "verify", "C-1001")["ok"] is True
     runs = json_of(tmp_path, "run", "list")["runs"]

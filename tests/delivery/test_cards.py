@@ -35,7 +35,7 @@ async def test_a_decision_from_elsewhere_changes_every_copy_and_then_what_came_o
     for at in (THREAD, ROOM):
         (card,) = cards(rig, at).values()
         assert card.verbs == ()
-        assert card.outcome[0].startswith("Approved by kim via cli")
+        assert card.outcome[0].startswith("Approved by kim via the command line")
         assert '"ok, go"' in card.outcome[0]
 
     await rig.work()
@@ -63,7 +63,7 @@ async def test_a_restart_between_the_decision_and_the_edit_changes_nothing(rig: 
     await rig.work()
     for at in (THREAD, ROOM):
         (card,) = cards(rig, at).values()
-        assert card.outcome[0].startswith("Denied by kim via cli")
+        assert card.outcome[0].startswith("Denied by kim via the command line")
 
 
 async def test_a_card_that_was_still_on_its_way_arrives_decided(rig: Rig) -> None:

@@ -37,4 +37,4 @@ async def test_what_is_consequential_waits_for_an_operator_and_then_runs(home: H
     await home.shows(thread, "It is warm.")
     assert home.effects.made == ["restart oven"]
     await home.until(lambda: buttons(card) == [] or None, "a card without buttons")
-    assert "Approved by kim via discord" in read(card)
+    assert "Approved by kim via Discord" in read(card)

@@ -39,7 +39,7 @@ async def test_a_press_whose_acknowledgement_goes_wrong_decides_all_the_same(
     )  # fmt: skip
     home.kim.presses(card, "Approve")
     await home.until(lambda: buttons(card) == [] or None, "a card without buttons")
-    assert "Approved by kim via discord" in read(card)
+    assert "Approved by kim via Discord" in read(card)
     assert tracebacks(caplog) == []
 
 

@@ -71,7 +71,7 @@ async def test_a_press_in_the_sixteenth_minute_decides_and_the_card_is_edited_by
     await home.discord.answered(home.kim.presses(card, "Approve"))
     await home.shows(thread, "It is warm.")
     await home.until(lambda: buttons(card) == [] or None, "a card without buttons")
-    assert "Approved by kim via discord" in read(card)
+    assert "Approved by kim via Discord" in read(card)
 
 
 async def test_a_press_after_a_restart_decides(home: Household, asked: tuple[Thread, Message]) -> None:
@@ -124,7 +124,7 @@ async def test_an_approval_from_elsewhere_closes_the_open_card_and_a_late_press_
     home.service.engine.wake()
     home.service.delivery.wake()
     await home.until(lambda: buttons(card) == [] or None, "a card without buttons")
-    assert "Approved by lee via cli" in read(card)
+    assert "Approved by lee via the command line" in read(card)
     home.kim.presses(card, "Approve", stale=True)
     await home.whispered(home.kim, "lee")
     await home.shows(thread, "It is warm.")
@@ -142,7 +142,7 @@ async def test_the_operators_room_has_a_copy_that_decides_too_and_both_say_so(ho
     await home.shows(thread, "It is warm.")
     for card in (mine, theirs):
         await home.until(lambda card=card: buttons(card) == [] or None, "a card without buttons")
-        assert "Approved by lee via discord" in read(card)
+        assert "Approved by lee via Discord" in read(card)
     assert home.effects.made == ["restart oven"]
 
 

@@ -74,7 +74,8 @@ async def test_opposite_answers_on_two_copies_and_the_command_line_are_one_decis
     for who in order:
         await acts[who]()
     first = {
-        "approve": "Approved by kim via discord", "deny": "Denied by lee via discord", "cli": "Denied by kim via cli",
+        "approve": "Approved by kim via Discord", "deny": "Denied by lee via Discord",
+        "cli": "Denied by kim via the command line",
     }[order[0]]  # fmt: skip
     await home.shows(thread, "That is that.")
     for card in (mine, theirs):
@@ -96,7 +97,7 @@ async def test_opposite_presses_under_way_at_once_leave_both_copies_saying_the_s
     for card in (mine, theirs):
         await home.until(lambda card=card: buttons(card) == [] or None, "a card without buttons")
     approved = (await home.gate()).state is GateState.APPROVED
-    said = "Approved by kim via discord" if approved else "Denied by lee via discord"
+    said = "Approved by kim via Discord" if approved else "Denied by lee via Discord"
     assert [said in read(card) for card in (mine, theirs)] == [True, True]
     assert home.effects.made == (["restart oven"] if approved else [])
     await home.whispered(home.lee if approved else home.kim, said)

@@ -38,7 +38,7 @@ async def test_a_card_whose_posting_was_not_recorded_is_no_second_question_and_a
     await home.shows(thread, "It is warm.")
     for card in cards:
         await home.until(lambda card=card: buttons(card) == [] or None, "a card without buttons")
-        assert "Approved by kim via discord" in read(card)
+        assert "Approved by kim via Discord" in read(card)
     assert home.effects.made == ["restart oven"]
     assert len(home.discord.posts(thread)) == copies + 1
 
@@ -60,6 +60,6 @@ async def test_a_press_that_is_under_way_when_the_service_is_stopped_counts_once
     home.lee.presses(card, "Approve", stale=True)
     await home.shows(thread, "It is warm.")
     await home.until(lambda: buttons(card) == [] or None, "a card without buttons")
-    assert f"Approved by {'kim' if counted else 'lee'} via discord" in read(card)
+    assert f"Approved by {'kim' if counted else 'lee'} via Discord" in read(card)
     assert home.effects.made == ["restart oven"]
     assert [record.message for record in caplog.records if record.exc_info] == []

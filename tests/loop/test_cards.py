@@ -95,8 +95,8 @@ async def test_while_the_effect_is_under_way_the_card_says_so(rig: Rig) -> None:
 @pytest.mark.parametrize(
     ("how", "shown"),
     [
-        ("deny", "Denied by kim via cli, "),
-        ("revise", "Sent back for revision by kim via cli, "),
+        ("deny", "Denied by kim via the command line, "),
+        ("revise", "Sent back for revision by kim via the command line, "),
         ("expire", "Expired: nobody decided by "),
         ("withdraw", "Withdrawn "),
         ("take over", "Withdrawn "),

@@ -124,7 +124,7 @@ async def test_the_outcome_of_an_approved_call_is_asked_in_a_card_of_its_own(rig
 
     approved, outcome, _ = rig.posted()
     assert approved.splitlines()[-1].endswith("kim says that it happened")
-    assert outcome.splitlines()[-1].startswith("Recorded as happened by kim via cli")
+    assert outcome.splitlines()[-1].startswith("Recorded as happened by kim via the command line")
 
 
 async def test_an_approval_cannot_be_answered_like_an_outcome_nor_an_outcome_like_an_approval(rig: Rig) -> None:

@@ -250,7 +250,7 @@ async def test_the_decision_that_is_sent_twice_executes_once(rig: Rig) -> None:
     await rig.work()
 
     assert (first.taken, again.taken, late.taken) == (True, False, False)
-    assert "already decided: Approved by kim via cli" in again.text
+    assert "already decided: Approved by kim via the command line" in again.text
     assert rig.effects.made == ["restart a"]
 
 

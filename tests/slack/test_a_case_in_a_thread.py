@@ -24,7 +24,7 @@ async def test_what_is_consequential_waits_for_a_press_and_then_happens_once(off
 
     await office.kim.presses(card, "gate_approve")
     await office.shows(asked, "It is back.")
-    await office.shows(asked, "Approved by kim via slack")
+    await office.shows(asked, "Approved by kim via Slack")
     assert office.effects.made == ["restart shop"]
     assert buttons(card) == [], "the card has become what was decided"
 

@@ -89,7 +89,7 @@ async def test_an_approval_from_elsewhere_closes_the_open_card_and_a_late_press_
     await office.service.store.write(approve)
     office.service.engine.wake()
     office.service.delivery.wake()
-    await office.shows(thread, "Approved by lee via cli")
+    await office.shows(thread, "Approved by lee via the command line")
     await office.until(lambda: buttons(card) == [] or None, "a card without buttons")
     await office.kim.presses(card, "gate_approve", stale=True)
     await office.whispered(office.kim, "lee")
@@ -121,7 +121,7 @@ async def test_a_card_says_when_it_ends_by_the_readers_clock_and_afterwards_how_
     await office.shows(thread, "It is back.")
     await office.until(lambda: "Ran " in read(card), "what came of it")
     *_, approved, ran = read(card).split("\n")
-    assert re.fullmatch(r"Approved by kim via slack, \w{3} \d\d:\d\d UTC \(after 25 min\)", approved)
+    assert re.fullmatch(r"Approved by kim via Slack, \w{3} \d\d:\d\d UTC \(after 25 min\)", approved)
     assert re.fullmatch(r"Ran \w{3} \d\d:\d\d:\d\d UTC, 0 ms: restart shop: done", ran)
 
 

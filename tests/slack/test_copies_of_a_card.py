@@ -65,12 +65,12 @@ async def test_an_approval_by_another_process_ends_both_copies_with_who_when_and
     assert office.effects.made == ["restart shop"]
     for one in (card, copy):
         assert buttons(one) == []
-        said = next(line for line in read(one).split("\n") if line.startswith("Approved by lee via cli, "))
+        said = next(line for line in read(one).split("\n") if line.startswith("Approved by lee via the command line, "))
         assert '"go ahead"' in said
         assert "UTC" in said
     copy.versions.append(copy.versions[0])  # a screen that has seen none of it
     await office.kim.presses(copy, "gate_approve", stale=True)
-    await office.whispered(office.kim, "already decided: Approved by lee via cli")
+    await office.whispered(office.kim, "already decided: Approved by lee via the command line")
     assert office.effects.made == ["restart shop"]
 
 
@@ -79,7 +79,7 @@ async def test_a_denial_by_another_process_is_on_both_copies(office: Office, des
     assert (await command(office, "gate", "deny", "1", "--reason", "not now", "--as", "lee")).code == 0
     await office.shows(thread, "Done with it.")
     await office.until(lambda: buttons(card) == buttons(copy) == [] or None, "two cards without buttons")
-    assert "Denied by lee via cli" in read(card)
+    assert "Denied by lee via the command line" in read(card)
     assert read(card) == read(copy)
     assert office.effects.made == []
 
