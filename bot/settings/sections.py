@@ -196,6 +196,13 @@ class Host(Section):
     log_dirs: tuple[Directory, ...] = (Path("/var/log"),)
 
 
+class Python(Section):
+    """`[python]`: tools of one's own, in Python."""
+
+    module: str | None = Field(default=None, pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
+    path: Place = Path(".")
+
+
 class ToolSettings(Section):
     """`[tools."NAME"]`: what the operator says about a tool; None leaves it as it was declared."""
 
@@ -228,6 +235,7 @@ class Settings(Section):
     files: Files = Files()
     cases: Cases = Cases()
     host: Host = Host()
+    python: Python = Python()
     tools: dict[str, ToolSettings] = Field(default_factory=dict[str, ToolSettings])
 
     @model_validator(mode="after")
