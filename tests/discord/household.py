@@ -159,8 +159,20 @@ class Household:
         """The newest gate."""
         return (await self.service.store.read(gates.listing, System(), only_open=False))[-1]
 
+    async def speaks_too(self, account_id: str, of: Member, *, first: bool = False) -> None:
+        """Another account speaks for somebody; `first`: it was bound before the one that they use."""
+        await self.service.store.write(_speaks_too, account_id, of.id, first)
+
     def _known(self, tx: Tx) -> None:
         for member, role in ((self.ann, Role.REQUESTER), (self.kim, Role.OPERATOR), (self.lee, Role.OPERATOR)):
             if principals.by_account(tx, "discord", "", member.id) is None:
                 added = principals.add(tx, 1, tenant="local", name=member.person.name, role=role)
                 principals.bind(tx, 1, added.id, channel="discord", space="", account_id=member.id, bound_by=None)
+
+
+def _speaks_too(tx: Tx, account_id: str, known: str, first: bool) -> None:
+    who = principals.by_account(tx, "discord", "", known)
+    assert who is not None
+    principals.bind(tx, 1, who.id, channel="discord", space="", account_id=account_id, bound_by=None)
+    if first:
+        tx.run("UPDATE accounts SET id = -id WHERE account_id = :id", id=account_id)
