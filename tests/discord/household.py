@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import aiohttp
+from pydantic_ai.models import Model
 
 from bot import app
 from bot.app import Service
@@ -61,6 +62,8 @@ class Household:
             ),
         )  # fmt: skip
         self.others: dict[str, Channel] = {}
+        self.works_by: Model | None = None
+        """What answers in place of the scripted model, from the next start on."""
         self._stack = AsyncExitStack()
         self.service: Service
 
@@ -69,7 +72,7 @@ class Household:
         self.service = await self._stack.enter_async_context(
             app.running(
                 self.settings, name="test", channels={"discord": self.channel(), **self.others}, clock=self.clock,
-                model=self.model, tools=list(tools_of(self.effects).values()),
+                model=self.works_by or self.model, tools=list(tools_of(self.effects).values()),
             )
         )  # fmt: skip
         await self.service.store.write(self._known)
