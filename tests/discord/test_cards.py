@@ -39,6 +39,13 @@ async def test_of_two_presses_at_once_the_first_decides_and_the_other_hears_so(
     await home.until(lambda: [said for said in home.discord.whispers() if "already" in read(said)] or None, "a refusal")
 
 
+async def test_a_card_says_when_it_ends_by_the_clock_of_who_reads_it(
+    home: Household, asked: tuple[Thread, Message]
+) -> None:
+    _, card = asked
+    assert f"\nEnds  <t:{(await home.gate()).expires_at // 1_000}:f>, by your clock" in read(card)
+
+
 async def test_the_same_press_delivered_twice_decides_once_and_is_answered_once(
     home: Household, asked: tuple[Thread, Message]
 ) -> None:
