@@ -2,7 +2,9 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+from bot.models.provider import installed
 from bot.settings import Settings
+from bot.settings.model import PLAYBOOK, provider_of
 from casestore import principals
 from casestore.db import Store
 from casestore.errors import StoreError
@@ -38,9 +40,16 @@ _ACCOUNTS = {
 
 async def of_installation(settings: Settings, tools: int, playbooks: int) -> AsyncIterator[Finding]:
     """What does not need the file: it has been read by now, or there would be no settings."""
-    yield Finding(
-        "assistant", f"{settings.model.name}, with {playbooks} playbooks and {tools} tools. See: casebound tools list"
-    )
+    beside = f"with {playbooks} playbooks and {tools} tools. See: casebound tools list"
+    missing = [name for name in settings.model.names if name != PLAYBOOK and not installed(provider_of(name))]
+    if missing:
+        extras = ",".join(sorted({provider_of(name) for name in missing}))
+        yield Finding(
+            "assistant", f"{', '.join(missing)} cannot be asked: a package is missing.",
+            f"pip install 'casebound[{extras}]'",
+        )  # fmt: skip
+    else:
+        yield Finding("assistant", f"{', then '.join(settings.model.names)}, {beside}")
     if settings.alerts.token is None:
         yield Finding("alerts", "Taken from programs of this machine alone, since [alerts] token is not set.")
     else:
