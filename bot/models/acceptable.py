@@ -33,7 +33,7 @@ def acceptable(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     very object it was.
     """
     taken: set[str] = set()
-    renamed: dict[str, list[str]] = {}
+    renamed: dict[str, list[tuple[str, str]]] = {}
     found: list[ModelMessage] = []
     for position, message in enumerate(messages):
         if isinstance(message, ModelResponse):
@@ -45,7 +45,7 @@ def acceptable(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 
 def _response(
-    message: ModelResponse, position: int, taken: set[str], renamed: dict[str, list[str]]
+    message: ModelResponse, position: int, taken: set[str], renamed: dict[str, list[tuple[str, str]]]
 ) -> ModelResponse:  # fmt: skip
     parts: list[ModelResponsePart] = []
     for place, part in enumerate(message.parts):
@@ -57,8 +57,8 @@ def _response(
                 if not _ID.fullmatch(call_id) or call_id in taken:
                     call_id = _new_id(call_id, position, place)
                 taken.add(call_id)
-                renamed.setdefault(part.tool_call_id, []).append(call_id)
                 name = _named(part.tool_name)
+                renamed.setdefault(part.tool_call_id, []).append((name, call_id))
                 same = (name, call_id) == (part.tool_name, part.tool_call_id)
                 parts.append(part if same else replace(part, tool_name=name, tool_call_id=call_id))
             case _:
@@ -66,13 +66,12 @@ def _response(
     return message if _same(parts, message.parts) else replace(message, parts=parts)
 
 
-def _request(message: ModelRequest, renamed: dict[str, list[str]]) -> ModelRequest:
+def _request(message: ModelRequest, renamed: dict[str, list[tuple[str, str]]]) -> ModelRequest:
     parts: list[ModelRequestPart] = []
     for part in message.parts:
         if isinstance(part, ToolReturnPart):
-            ids = renamed.get(part.tool_call_id)
-            call_id = ids.pop(0) if ids else part.tool_call_id
-            name = _named(part.tool_name)
+            called = renamed.get(part.tool_call_id)
+            name, call_id = called.pop(0) if called else (_named(part.tool_name), part.tool_call_id)
             if (name, call_id) != (part.tool_name, part.tool_call_id):
                 part = replace(part, tool_name=name, tool_call_id=call_id)
         parts.append(part)
