@@ -6,7 +6,7 @@ Nothing lives only between two instructions: what a transaction returned can be 
 import asyncio
 import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import cast
 
 from pydantic_ai.messages import ModelResponse, ToolCallPart
@@ -46,10 +46,12 @@ class Conductor:
         spool: Spool,
         *,
         retry_after_s: Sequence[float] = (1.0, 4.0, 15.0),
+        wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
         status: StatusLine | None = None,
     ) -> None:
+        """`retry_after_s`: the pauses between attempts, in seconds; `wait` lets one of them pass."""
         self._store, self._desk, self._model, self._spool = store, desk, model, spool
-        self._retry_after_s = tuple(retry_after_s)
+        self._retry_after_s, self._wait = tuple(retry_after_s), wait
         self._status = status
         self._reader = window.Reader()
         self._parameters = ModelRequestParameters(
@@ -90,10 +92,10 @@ class Conductor:
                     advance.give_up, desk.now(), desk, begun, "the assistant's model refuses to work", str(error)
                 )
             except ModelUnavailable as error:
-                wait = None if failures == len(self._retry_after_s) else pause(self._retry_after_s[failures], error)
-                if wait is None:
+                for_s = None if failures == len(self._retry_after_s) else pause(self._retry_after_s[failures], error)
+                if for_s is None:
                     return await self._put_off(call, error)
-                await asyncio.sleep(wait)
+                await self._wait(for_s)
                 failures += 1
                 again = await self._store.write(
                     advance.no_response, desk.now(), desk, begun, call.step_id, str(error), again=True

@@ -7,10 +7,10 @@ Each check names its source: `[create]` is the reference of "Create chat complet
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
-Body = Mapping[str, object]
+from tests.wire.scripted import Body, Refusal
 
 # [create] the parameters of the request that our client has a use for; any other is refused, so that a new one is seen
 _KNOWN = frozenset({"model", "messages", "tools", "tool_choice", "stream", "n", "parallel_tool_calls"})
@@ -23,10 +23,6 @@ _KEYS = {
     "tool": {"role", "content", "tool_call_id"},
 }
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-
-
-class Refusal(Exception):
-    """The request is answered 400 with this message."""
 
 
 def check(body: Body) -> None:
