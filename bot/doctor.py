@@ -43,10 +43,9 @@ async def of_installation(settings: Settings, tools: int, playbooks: int) -> Asy
     beside = f"with {playbooks} playbooks and {tools} tools. See: casebound tools list"
     missing = [name for name in settings.model.names if name != PLAYBOOK and not installed(provider_of(name))]
     if missing:
-        extras = ",".join(sorted({provider_of(name) for name in missing}))
         yield Finding(
             "assistant", f"{', '.join(missing)} cannot be asked: a package is missing.",
-            f"pip install 'casebound[{extras}]'",
+            "Install the clients of providers: make models",
         )  # fmt: skip
     else:
         yield Finding("assistant", f"{', then '.join(settings.model.names)}, {beside}")

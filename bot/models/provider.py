@@ -21,7 +21,7 @@ def provided(name: str, key: str | None, base_url: str | None) -> Model:
     provider, _, model = name.partition(":")
     if not installed(provider):
         raise SettingsError(
-            f"{name} in [model] needs a package that is not installed: pip install 'casebound[{provider}]'"
+            f"{name} in [model] needs a package that is not installed; install the clients of providers: make models"
         )
     match provider:
         case "openai":
