@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bot.outbound import speech
 from bot.turns import calls, endings, journal, window
-from bot.turns.desk import Desk
+from bot.turns.desk import Desk, Prompt
 from bot.turns.instruct import CallModel, Ended, Instruction, Lost, RunCalls
 from bot.turns.results import CallResult, ResultKind
 from casestore import cases, gates, leases, model_steps, prompts, recovery, runs, steps, transcript, turns
@@ -205,11 +205,14 @@ def _first(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR))
     if begun.turn.attempts == 1 and begun.earlier is not None:
         endings.close_calls(tx, now, begun.earlier, "the case was taken on before it came back", in_flight=True)
-    runs.set_prompt(
-        tx, begun.run.id,
-        prompts.keep(tx, now, text=desk.prompt.text, tools=desk.prompt.tools, label=desk.prompt.label),
-    )  # fmt: skip
+    keep_prompt(tx, now, begun, desk.offer(tx, begun.case.id).prompt)
     return advance(tx, now, desk, begun)
+
+
+def keep_prompt(tx: Tx, now: int, begun: Begun, prompt: Prompt) -> None:
+    """Store the prompt a run works under, and name it in the run's record."""
+    version = prompts.keep(tx, now, text=prompt.text, tools=prompt.tools, label=prompt.label)
+    runs.set_prompt(tx, begun.run.id, version)
 
 
 def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = None) -> Instruction:
@@ -223,10 +226,13 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
         if reached:
             return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, what, outcome=Outcome.LIMIT))
     window.compose(tx, begun.case.id, begun.turn.id, result_characters=limits.result_characters, note=note)
-    seen = window.look(tx, begun.case.id, begun.turn.id, turns=limits.window_turns, prompt_version=desk.prompt.version)
+    offer = desk.offer(tx, begun.case.id)
+    if offer.prompt.version != run.prompt_version:  # the case has been bound elsewhere since the run began
+        keep_prompt(tx, now, begun, offer.prompt)
+    seen = window.look(tx, begun.case.id, begun.turn.id, turns=limits.window_turns, prompt_version=offer.prompt.version)
     deadline = now + desk.settings.model.timeout
     step_id = model_steps.start(tx, now, begun.lease, run, ModelCall(seen.named, seen.digest, deadline))
-    return CallModel(begun, step_id, seen)
+    return CallModel(begun, step_id, seen, offer)
 
 
 def _next(tx: Tx, now: int, desk: Desk, begun: Begun, ended: Ended) -> Instruction:
