@@ -2,9 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from bot.models.provider import installed
 from bot.settings import Settings
-from bot.settings.model import PLAYBOOK, provider_of
 from casestore import principals
 from casestore.db import Store
 from casestore.errors import StoreError
@@ -38,21 +36,11 @@ _ACCOUNTS = {
 """How an account is written on a channel, and where a person finds the ids."""
 
 
-async def of_installation(settings: Settings, tools: int, playbooks: int) -> AsyncIterator[Finding]:
-    """What does not need the file: it has been read by now, or there would be no settings."""
-    beside = f"with {playbooks} playbooks and {tools} tools. See: casebound tools list"
-    missing = [name for name in settings.model.names if name != PLAYBOOK and not installed(provider_of(name))]
-    if missing:
-        yield Finding(
-            "assistant", f"{', '.join(missing)} cannot be asked: a package is missing.",
-            "Install the clients of providers: make models",
-        )  # fmt: skip
-    else:
-        yield Finding("assistant", f"{', then '.join(settings.model.names)}, {beside}")
+def of_alerts(settings: Settings) -> Finding:
+    """Who may send them."""
     if settings.alerts.token is None:
-        yield Finding("alerts", "Taken from programs of this machine alone, since [alerts] token is not set.")
-    else:
-        yield Finding("alerts", "Taken with the token of [alerts].")
+        return Finding("alerts", "Taken from programs of this machine alone, since [alerts] token is not set.")
+    return Finding("alerts", "Taken with the token of [alerts].")
 
 
 def of_the_file(settings: Settings) -> Finding:

@@ -12,6 +12,7 @@ from typing import cast
 from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestParameters
 
+from bot import logs
 from bot.degraded.spool import Came, Spool, Used
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.outbound.status_line import StatusLine
@@ -54,8 +55,8 @@ class Conductor:
         self._retry_after_s, self._wait = tuple(retry_after_s), wait
         self._status = status
         self._reader = window.Reader()
-        self.model_refused: str | None = None
-        """Why the model refuses us, until it answers again; shown by `/readyz`."""
+        self.model_trouble: str | None = None
+        """Why the model refuses us, or did not answer however often, until it answers again; shown by `/readyz`."""
 
     async def work(self, case_id: CaseId) -> Ended | Lost | None:
         """Work a case until nothing is left to do in it, or it waits for somebody; how the last run ended."""
@@ -86,7 +87,7 @@ class Conductor:
             try:
                 answered = await ask_model(self._model, messages, parameters, desk.settings.model.timeout)
             except ModelRefused as error:
-                self.model_refused = str(error)
+                self._troubled(call, error)
                 await self._no_response(call, str(error))
                 return await self._store.write(
                     advance.give_up, desk.now(), desk, begun, "the assistant's model refuses to work", str(error)
@@ -104,7 +105,7 @@ class Conductor:
                     return again if again is not None else Lost(begun.run.id)
                 call = again
             else:
-                self.model_refused = self._model.trouble if isinstance(self._model, Troubled) else None
+                self.model_trouble = self._model.trouble if isinstance(self._model, Troubled) else None
                 return await self._record_response(call, _response(answered))
 
     async def _record_response(self, call: CallModel, response: Response) -> Instruction:
@@ -117,6 +118,7 @@ class Conductor:
             raise
 
     async def _put_off(self, call: CallModel, error: ModelUnavailable) -> Instruction:
+        self._troubled(call, error)
         stopped = await self._no_response(call, str(error))
         if isinstance(stopped, Lost):
             return stopped
@@ -125,6 +127,11 @@ class Conductor:
             advance.put_off, now, self._desk, call.begun, "the assistant's model does not answer just now", str(error),
             until=now + max(_PUT_OFF_MS * call.begun.turn.attempts, asked),
         )  # fmt: skip
+
+    def _troubled(self, call: CallModel, error: ModelRefused | ModelUnavailable) -> None:
+        """Nobody who asked is told what exactly is wrong; whoever runs this is."""
+        self.model_trouble = str(error)
+        logs.event(log, "model.no_answer", logging.WARNING, case=call.begun.case.label, why=error.why)
 
     async def _no_response(self, call: CallModel, error: str) -> Instruction | None:
         return await self._store.write(

@@ -33,14 +33,14 @@ async def test_an_error_that_comes_within_the_stream_is_the_error_it_would_be_wi
     case = await anthropic.say("Help!", Fault(200, "overloaded_error"), words("Whole."))
 
     assert anthropic.rig.posted() == ["Whole."]
-    assert anthropic.rig.conductor.model_refused is None
+    assert anthropic.rig.conductor.model_trouble is None
     await anthropic.goes_on(case)
 
 
 async def test_credit_that_has_run_out_is_said_by_a_400_and_not_taken_for_a_bad_request(anthropic: Asked) -> None:
     case = await anthropic.say("Help!", Fault(400, says="Your credit balance is too low to access the Anthropic API."))
 
-    assert "quota or credit is used up" in (anthropic.rig.conductor.model_refused or "")
+    assert "quota or credit is used up" in (anthropic.rig.conductor.model_trouble or "")
     await anthropic.goes_on(case)
 
 

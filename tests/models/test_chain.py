@@ -45,12 +45,12 @@ async def test_when_the_first_does_not_answer_the_second_does_at_once(two: Asked
 async def test_a_first_that_refuses_is_said_to_whoever_runs_it_until_it_answers_again(two: Asked) -> None:
     case = await two.say("Help!", Fault(401), words("Here I am."))
 
-    assert two.rig.conductor.model_refused == (
-        "openai:gpt-test: The model cannot be used: the provider answered 401. "
+    assert two.rig.conductor.model_trouble == (
+        "openai:gpt-test: The model cannot be used: the provider answered 401 (it does not accept the key). "
         "Correct [model] in the settings and restart."
     )
     await two.goes_on(case)
-    assert two.rig.conductor.model_refused is None
+    assert two.rig.conductor.model_trouble is None
 
 
 async def test_a_model_that_refuses_to_answer_has_answered_and_another_is_not_asked(two: Asked) -> None:

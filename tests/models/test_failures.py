@@ -25,7 +25,7 @@ async def test_what_passes_is_asked_again_as_often_as_we_say_and_not_as_the_clie
     assert asked.server.sent[0] == asked.server.sent[1] == asked.server.sent[2]
     tried = await asked.rig.steps(case, tools_only=False)
     assert [step.state for step in tried] == [StepState.FAILED, StepState.FAILED, StepState.FINISHED]
-    assert asked.rig.conductor.model_refused is None
+    assert asked.rig.conductor.model_trouble is None
     await asked.goes_on(case)
 
 
@@ -87,19 +87,19 @@ async def test_what_does_not_pass_is_asked_once_handed_over_and_said_to_whoever_
     assert (await asked.rig.case(case)).waiting_on is WaitingOn.OPERATOR
     (run,) = await asked.rig.runs(case)
     assert (run.outcome, run.escalated) == (Outcome.ERROR, True)
-    assert asked.rig.conductor.model_refused is not None
-    assert "Correct [model] in the settings and restart." in asked.rig.conductor.model_refused
+    assert asked.rig.conductor.model_trouble is not None
+    assert "Correct [model] in the settings and restart." in asked.rig.conductor.model_trouble
 
     await asked.goes_on(case)
-    assert asked.rig.conductor.model_refused is None
+    assert asked.rig.conductor.model_trouble is None
 
 
 async def test_a_quota_that_is_used_up_is_not_waited_for(asked: Asked) -> None:
     case = await asked.say("Help!", asked.server.used_up)
 
     assert len(asked.server.sent) == 1
-    assert asked.rig.conductor.model_refused is not None
-    assert "quota or credit is used up" in asked.rig.conductor.model_refused
+    assert asked.rig.conductor.model_trouble is not None
+    assert "quota or credit is used up" in asked.rig.conductor.model_trouble
     await asked.goes_on(case)
 
 
@@ -130,10 +130,28 @@ async def test_a_wrong_key_hands_the_case_over_and_with_the_right_one_the_next_p
     room = MemoryChannel()
     async with answering(db, settings_for(provider, key="sk-wrong"), channel=room) as rig:
         case = await Asked(rig, provider).say("Help!")
-        assert rig.conductor.model_refused is not None
-        assert "401" in rig.conductor.model_refused
+        assert rig.conductor.model_trouble is not None
+        assert "401" in rig.conductor.model_trouble
     async with answering(db, settings_for(provider), channel=room) as rig:
         await Asked(rig, provider).goes_on(case)
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (Fault(401), "the provider answered 401 (it does not accept the key)"),
+        (Fault(404), "the provider answered 404 (it knows no such model, or the address is wrong)"),
+        (Fault(429, retry_after="600"), "the provider answered 429"),
+    ],
+    ids=str,
+)
+async def test_the_log_says_which_case_the_model_left_without_an_answer_and_why(
+    asked: Asked, caplog: pytest.LogCaptureFixture, fault: Fault, why: str
+) -> None:
+    case = await asked.say("Help!", fault)
+
+    told = [vars(record)["fields"] for record in caplog.records if record.message == "model.no_answer"]
+    assert told == [{"case": case.label, "why": why}]
 
 
 async def test_a_key_is_nowhere_whatever_the_provider_says_of_it(
@@ -144,7 +162,7 @@ async def test_a_key_is_nowhere_whatever_the_provider_says_of_it(
     asked.rig.clock.pass_by(HOUR)
     await asked.say("Anybody?", Fault(401))
 
-    shown = f"{asked.rig.posted()}{asked.rig.conductor.model_refused}{await asked.rig.runs(case)}{caplog.text}"
+    shown = f"{asked.rig.posted()}{asked.rig.conductor.model_trouble}{await asked.rig.runs(case)}{caplog.text}"
     assert "do-not-show-this" not in shown
     stored = b"".join(path.read_bytes() for path in db.parent.iterdir() if path.is_file())
     assert b"Anybody?" in stored
