@@ -17,7 +17,7 @@ from bot.turns.desk import Toolbox
 def toolbox(
     settings: Settings, caches: Mapping[str, Path], now: Callable[[], int], further: Sequence[Tool] = ()
 ) -> Toolbox:
-    """Every tool by name, `further` ones beside the bundled, or in place of those of the same name.
+    """Every tool by name, `further` ones beside the bundled or in their place.
 
     Raises `SettingsError` for a setting about a tool that is not there, or that cannot be.
     """
