@@ -23,8 +23,8 @@ from bot.settings.sections import (
     Settings,
     Slack,
     ToolSettings,
-    Verdict,
 )
+from bot.settings.values import Verdict
 
 __all__ = [
     "Access",

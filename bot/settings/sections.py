@@ -10,8 +10,21 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from bot.errors import SettingsError
 from bot.settings.discord import Discord
 from bot.settings.model import Model
+from bot.settings.profiles import Profiles
 from bot.settings.section import Section
-from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, RoomId, TeamId, TenantName, ZoneName, secret
+from bot.settings.values import (
+    ApiUrl,
+    Count,
+    Directory,
+    Fraction,
+    Place,
+    RoomId,
+    TeamId,
+    TenantName,
+    Verdict,
+    ZoneName,
+    secret,
+)
 from bot.words.durations import Duration, duration, duration_text
 from bot.words.sizes import Size, size
 from casestore.states import OnExpiry, Role, Tier
@@ -22,9 +35,6 @@ _SPOKEN_ON = ("slack", "discord", "web", "console")
 
 Note = Annotated[str, Field(min_length=1, max_length=4_000)]
 """A note for the model; it is sent with every request that it belongs to."""
-
-Verdict = Literal["free", "gate", "refuse"]
-"""What is done with calls of a tier: made at once, held at a gate, or refused."""
 
 
 class Service(Section):
@@ -246,6 +256,7 @@ class Settings(Section):
     host: Host = Host()
     python: Python = Python()
     tools: dict[str, ToolSettings] = Field(default_factory=dict[str, ToolSettings])
+    profiles: Profiles = Profiles()
 
     @model_validator(mode="after")
     def _lease_outlives_what_is_set(self) -> "Settings":
