@@ -44,12 +44,17 @@ def start(tx: Tx, now: int, lease: Lease, run: Run, call: ModelCall) -> StepId:
     return StepId(step_id)
 
 
-def finish(tx: Tx, now: int, step_id: StepId, run_id: RunId, usage: Usage, response_seq: int | None) -> Step | None:
+def finish(
+    tx: Tx, now: int, step_id: StepId, run_id: RunId, usage: Usage, response_seq: int | None, *, aside: bool = False
+) -> Step | None:  # fmt: skip
     """Record a response and what it used, once. `response_seq` None: the lease was lost, the response was dropped.
+
+    `aside`: it is no message of the conversation, such as a compaction: it has no place there, and is not dropped.
 
     The step as it is then; None where it had been recorded before.
     What it used is a fact (R10): it counts also where the next holder has given the call up, which then stays failed.
     """
+    dropped = response_seq is None and not aside
     finished = tx.maybe(
         Step,
         """UPDATE steps SET state = CASE state WHEN 'started' THEN :state ELSE state END,
@@ -59,8 +64,8 @@ def finish(tx: Tx, now: int, step_id: StepId, run_id: RunId, usage: Usage, respo
                input_tokens = :input_tokens, output_tokens = :output_tokens, cached_tokens = :cached_tokens,
                cost_usd = :cost_usd
            WHERE id = :id AND finish_reason IS NULL RETURNING *""",
-        id=step_id, now=now, response_seq=response_seq, state="failed" if response_seq is None else "finished",
-        error="the lease was lost" if response_seq is None else None, finish_reason=usage.finish_reason,
+        id=step_id, now=now, response_seq=response_seq, state="failed" if dropped else "finished",
+        error="the lease was lost" if dropped else None, finish_reason=usage.finish_reason,
         model_reported=usage.model_reported, provider_response_id=usage.provider_response_id,
         input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cached_tokens=usage.cached_tokens,
         cost_usd=usage.cost_usd,
@@ -82,11 +87,11 @@ def fail(tx: Tx, now: int, step_id: StepId, error: str) -> None:
 
 
 def last_response(tx: Tx, turn_id: TurnId) -> Step | None:
-    """The newest finished model step of a turn."""
+    """The newest model step of a turn that has a response in the conversation."""
     return tx.maybe(
         Step,
         """SELECT * FROM steps WHERE turn_id = :id AND kind = 'model' AND state = 'finished'
-           ORDER BY seq DESC LIMIT 1""",
+             AND response_seq IS NOT NULL ORDER BY seq DESC LIMIT 1""",
         id=turn_id,
     )
 

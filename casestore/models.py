@@ -16,6 +16,7 @@ from casestore.states import (
     GateState,
     LeaseKind,
     LinkState,
+    MadeBy,
     OnExpiry,
     Origin,
     OutboxKind,
@@ -42,6 +43,7 @@ RunId = NewType("RunId", int)
 StepId = NewType("StepId", int)
 GateId = NewType("GateId", int)
 OutboxId = NewType("OutboxId", int)
+CompactionId = NewType("CompactionId", int)
 
 
 def _decoded(value: object) -> object:
@@ -400,6 +402,19 @@ class TranscriptRow(Row):
     kind: str
     message: str
     tokens: int
+
+
+class Compaction(Row):
+    """What stands for the transcript up to `upto` in the windows after it; `text` exactly as it is sent (R19)."""
+
+    id: CompactionId
+    case_id: CaseId
+    upto: int
+    text: str
+    tokens: int
+    made_by: MadeBy
+    step_id: StepId | None
+    at: int
 
 
 class Episode(Row):

@@ -310,7 +310,8 @@ CREATE UNIQUE INDEX steps_one_per_effect ON steps (tenant, effect_key, effect_nt
     WHERE effect_key IS NOT NULL AND state NOT IN ('waiting', 'refused');
 CREATE INDEX steps_by_run ON steps (run_id);
 
--- The conversation with the model, each message once, exactly as sent or received.
+-- The conversation with the model, each message once, exactly as sent or received. `tokens`: about how many it takes in
+-- a window.
 CREATE TABLE transcript (
     case_id  INTEGER NOT NULL REFERENCES cases (id),
     seq      INTEGER NOT NULL,
@@ -324,15 +325,24 @@ CREATE TABLE transcript (
 -- Where a turn begins in it, so that finding a window does not read the whole conversation (R19).
 CREATE INDEX transcript_by_turn ON transcript (turn_id, seq);
 
--- What stands for the transcript up to `upto` in later windows (R19).
+-- What stands for the transcript up to `upto` in later windows (R19): the text exactly as it is sent, made by the model
+-- in the step `step_id`, or by the engine where it could not. It is never changed; a later one takes its place.
 CREATE TABLE compactions (
-    id          INTEGER PRIMARY KEY,
-    case_id     INTEGER NOT NULL REFERENCES cases (id),
-    upto        INTEGER NOT NULL,
-    text        TEXT NOT NULL,
-    created_at  INTEGER NOT NULL,
-    UNIQUE (case_id, upto)
+    id       INTEGER PRIMARY KEY,
+    case_id  INTEGER NOT NULL REFERENCES cases (id),
+    upto     INTEGER NOT NULL,
+    text     TEXT NOT NULL,
+    tokens   INTEGER NOT NULL,
+    made_by  TEXT NOT NULL CHECK (made_by IN ('model', 'engine')),
+    step_id  INTEGER REFERENCES steps (id),
+    at       INTEGER NOT NULL,
+    UNIQUE (case_id, upto),
+    CHECK ((made_by = 'model') = (step_id IS NOT NULL))
 ) STRICT;
+CREATE TRIGGER compactions_are_not_changed BEFORE UPDATE ON compactions
+BEGIN
+    SELECT RAISE(ABORT, 'a compaction is never changed');
+END;
 
 -- Each assembled prompt with its tool schemas, once, under the hash of both.
 CREATE TABLE prompts (

@@ -89,7 +89,8 @@ def _step(step: Step) -> str:
     if step.tool is None:
         response = step.provider_response_id or "(none)"
         ended = f"{step.finish_reason or step.state}, response {response}{f', {step.error}' if step.error else ''}"
-        return f"model {step.model_reported or ''}: {ended}{took}"
+        what = ", older turns made shorter" if "compacts" in (step.request or {}) else ""
+        return f"model {step.model_reported or ''}: {ended}{what}{took}"
     gate = f", gate {step.gate_id}" if step.gate_id is not None else ""
     return f"{events.call(step)} [{step.state}{gate}] → {short(gist.of_step(step), 300)}{took}"
 

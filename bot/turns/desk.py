@@ -12,6 +12,8 @@ from casestore import prompts
 from casestore.canonical import encode
 from casestore.turns import Worker
 
+_PLAYBOOK = "playbook"
+
 
 @dataclass(frozen=True)
 class Prompt:
@@ -36,6 +38,11 @@ class Desk:
     toolbox: "Toolbox"
     prompt: Prompt
     worker: Worker
+
+    @property
+    def writes(self) -> bool:
+        """Whether the model can be asked for prose of its own; playbooks cannot."""
+        return self.worker.model != _PLAYBOOK
 
     def now(self) -> int:
         """The time, in ms UTC."""

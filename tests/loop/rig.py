@@ -71,6 +71,7 @@ class Rig:
         self.tools: dict[str, Tool] = tools_of(self.effects)
         self.channel = MemoryChannel() if channel is None else channel
         self.prompt = "Work the case."
+        self.asked = ASKED
         self.boots = count(1)
         self.woken_for: list[CaseId] = []
         self.woken: Callable[[CaseId], None] = self.woken_for.append
@@ -83,7 +84,7 @@ class Rig:
         self.people = await self.store.write(hands.people, self.clock.now())
         box = Toolbox(self.tools, self.settings)
         self.boot = f"boot-{next(self.boots)}"
-        worker = Worker(f"engine {self.boot}", self.boot, "casebound", ASKED, self.settings.leases.ttl)
+        worker = Worker(f"engine {self.boot}", self.boot, "casebound", self.asked, self.settings.leases.ttl)
         prompt = Prompt("test", self.prompt, box.schemas())
         self.desk = Desk(settings=self.settings, clock=self.clock, toolbox=box, prompt=prompt, worker=worker)
         self.spool = Spool(self.db)

@@ -1,0 +1,20 @@
+-- A compaction says who made it, the model step that did, and about how many tokens it takes; it is never changed.
+-- And every row of the transcript knows about how many it takes, so that a window is chosen without reading more of it.
+DROP TABLE compactions;
+CREATE TABLE compactions (
+    id       INTEGER PRIMARY KEY,
+    case_id  INTEGER NOT NULL REFERENCES cases (id),
+    upto     INTEGER NOT NULL,
+    text     TEXT NOT NULL,
+    tokens   INTEGER NOT NULL,
+    made_by  TEXT NOT NULL CHECK (made_by IN ('model', 'engine')),
+    step_id  INTEGER REFERENCES steps (id),
+    at       INTEGER NOT NULL,
+    UNIQUE (case_id, upto),
+    CHECK ((made_by = 'model') = (step_id IS NOT NULL))
+) STRICT;
+CREATE TRIGGER compactions_are_not_changed BEFORE UPDATE ON compactions
+BEGIN
+    SELECT RAISE(ABORT, 'a compaction is never changed');
+END;
+UPDATE transcript SET tokens = length(message) / 4 WHERE tokens = 0;
