@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bot.outbound import speech
 from bot.turns import calls, compaction, endings, journal, window
-from bot.turns.desk import Desk
+from bot.turns.desk import Desk, Prompt
 from bot.turns.instruct import CallModel, Compact, Ended, Instruction, Lost, RunCalls
 from bot.turns.results import CallResult, ResultKind
 from casestore import cases, gates, leases, model_steps, prompts, recovery, runs, steps, transcript, turns
@@ -221,11 +221,14 @@ def _first(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR))
     if begun.turn.attempts == 1 and begun.earlier is not None:
         endings.close_calls(tx, now, begun.earlier, "the case was taken on before it came back", in_flight=True)
-    runs.set_prompt(
-        tx, begun.run.id,
-        prompts.keep(tx, now, text=desk.prompt.text, tools=desk.prompt.tools, label=desk.prompt.label),
-    )  # fmt: skip
+    keep_prompt(tx, now, begun, desk.offer(tx, begun.case.id).prompt)
     return advance(tx, now, desk, begun)
+
+
+def keep_prompt(tx: Tx, now: int, begun: Begun, prompt: Prompt) -> None:
+    """Store the prompt a run works under, and name it in the run's record."""
+    version = prompts.keep(tx, now, text=prompt.text, tools=prompt.tools, label=prompt.label)
+    runs.set_prompt(tx, begun.run.id, version)
 
 
 def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = None) -> Instruction:
@@ -238,7 +241,10 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
     ):
         if reached:
             return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, what, outcome=Outcome.LIMIT))
-    prompt = desk.prompt
+    offer = desk.offer(tx, begun.case.id)
+    prompt = offer.prompt
+    if prompt.version != run.prompt_version:  # the case has been bound elsewhere since the run began
+        keep_prompt(tx, now, begun, prompt)
     window.compose(
         tx, begun.case.id, begun.turn.id, result_characters=limits.result_characters, note=note,
         room=compaction.room(limits, prompt),
@@ -255,7 +261,7 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.LIMIT))
     deadline = now + desk.settings.model.timeout
     step_id = model_steps.start(tx, now, begun.lease, run, ModelCall(seen.named, seen.digest, deadline))
-    return CallModel(begun, step_id, seen)
+    return CallModel(begun, step_id, seen, offer)
 
 
 def _next(tx: Tx, now: int, desk: Desk, begun: Begun, ended: Ended) -> Instruction:

@@ -49,9 +49,6 @@ class Conductor:
         self._retry_after_s = tuple(retry_after_s)
         self._status = status
         self._reader = window.Reader()
-        self._parameters = ModelRequestParameters(
-            function_tools=[tool.definition() for tool in desk.toolbox.offered], allow_text_output=True
-        )
         self.model_refused: str | None = None
         """Why the model refuses us, until it answers again; shown by `/readyz`."""
 
@@ -79,9 +76,12 @@ class Conductor:
         """Ask the model; what passes is asked again within the lease, then put off (design, section 5)."""
         desk, begun, failures = self._desk, call.begun, 0
         while True:
-            messages = self._reader.messages(call.window, desk.prompt.text)
+            messages = self._reader.messages(call.window, call.offer.prompt.text)
+            parameters = ModelRequestParameters(
+                function_tools=[tool.definition() for tool in call.offer.tools], allow_text_output=True
+            )
             try:
-                answered = await ask_model(self._model, messages, self._parameters, desk.settings.model.timeout)
+                answered = await ask_model(self._model, messages, parameters, desk.settings.model.timeout)
             except ModelRefused as error:
                 self.model_refused = str(error)
                 await self._no_response(call, str(error))

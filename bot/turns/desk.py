@@ -1,43 +1,56 @@
 """What a run works with: everything about an installation that does not change while it runs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from bot.clock import Clock
 from bot.settings import Settings
 from bot.tools.declare import Tool
-from bot.turns import policy
-from casestore import prompts
-from casestore.canonical import encode
+from bot.turns import policy, prompt
+from bot.turns.prompt import Prompt
+from casestore import bindings
+from casestore.models import CaseId
 from casestore.turns import Worker
+from casestore.tx import Tx
+
+__all__ = ["Desk", "Offer", "Prompt", "Toolbox"]
 
 _PLAYBOOK = "playbook"
 
 
 @dataclass(frozen=True)
-class Prompt:
-    """The text and tool schemas the model is given; its version is the hash of both (R16)."""
+class Offer:
+    """What the model is given in one case: the prompt and the tools, whose schemas are in it."""
 
-    label: str
-    text: str
-    tools: str
-
-    @cached_property
-    def version(self) -> str:
-        """16 characters of the hash."""
-        return prompts.version(self.text, self.tools)
+    prompt: Prompt
+    tools: Sequence[Tool]
 
 
 @dataclass(frozen=True)
 class Desk:
-    """Settings, clock, tools, prompt and worker of one service."""
+    """Settings, clock, tools, the prompt that every case begins with, and worker of one service."""
 
     settings: Settings
     clock: Clock
     toolbox: "Toolbox"
     prompt: Prompt
     worker: Worker
+    _offers: dict[tuple[frozenset[str], tuple[str, ...]], Offer] = field(
+        default_factory=dict[tuple[frozenset[str], tuple[str, ...]], Offer], init=False, compare=False, repr=False
+    )
+
+    def offer(self, tx: Tx, case_id: CaseId) -> Offer:
+        """What the model is given in a case as it is now: channel notes only where the case has a thread there."""
+        noted = self.settings.prompt.channels
+        threads = bindings.of_case(tx, case_id) if noted else []
+        return self.offered(self.toolbox.offered, {thread.address.partition(":")[0] for thread in threads} & {*noted})
+
+    def offered(self, tools: Sequence[Tool], channels: set[str]) -> Offer:
+        """The same for given tools and channels; put together once."""
+        key = frozenset(channels), tuple(tool.name for tool in tools)
+        if key not in self._offers:
+            self._offers[key] = Offer(prompt.whole(self.prompt, self.settings, tools, channels), tools)
+        return self._offers[key]
 
     @property
     def writes(self) -> bool:
@@ -67,9 +80,7 @@ class Toolbox:
 
     def schemas(self) -> str:
         """The schemas of the offered tools, as they are sent and as the prompt's version hashes them."""
-        return encode(
-            [{"name": t.wire_name, "description": t.description, "parameters": t.schema} for t in self.offered]
-        )
+        return prompt.schemas(self.offered)
 
     @property
     def longest_call_ms(self) -> int:
