@@ -1,5 +1,6 @@
 """Compactions: one stored text that stands for the older turns of a case in every later window (R19)."""
 
+from casestore import trail
 from casestore.models import CaseId, Compaction, CompactionId, StepId, TurnId
 from casestore.states import MadeBy
 from casestore.transcript import estimated
@@ -19,19 +20,21 @@ def by_id(tx: Tx, compaction_id: CompactionId) -> Compaction:
 
 
 def add(tx: Tx, now: int, case_id: CaseId, *, upto: int, text: str, step_id: StepId | None) -> bool:
-    """Store what stands for the transcript up to `upto`; False where there is one already, which stays.
+    """Store what stands for the transcript up to `upto`, and say so in the trail; False where there is one already.
 
     `step_id` is the model's step that made it; None: the engine did.
     """
-    return bool(
-        tx.run(
-            """INSERT INTO compactions (case_id, upto, text, tokens, made_by, step_id, at)
-               VALUES (:case_id, :upto, :text, :tokens, :made_by, :step_id, :now)
-               ON CONFLICT (case_id, upto) DO NOTHING""",
-            case_id=case_id, upto=upto, text=text, tokens=estimated(len(text)),
-            made_by=MadeBy.ENGINE if step_id is None else MadeBy.MODEL, step_id=step_id, now=now,
-        )
+    made_by = MadeBy.ENGINE if step_id is None else MadeBy.MODEL
+    added = tx.run(
+        """INSERT INTO compactions (case_id, upto, text, tokens, made_by, step_id, at)
+           VALUES (:case_id, :upto, :text, :tokens, :made_by, :step_id, :now)
+           ON CONFLICT (case_id, upto) DO NOTHING""",
+        case_id=case_id, upto=upto, text=text, tokens=estimated(len(text)), made_by=made_by, step_id=step_id, now=now,
     )  # fmt: skip
+    if added:
+        actor = "assistant" if made_by is MadeBy.MODEL else "engine"
+        trail.append(tx, case_id, now, "window.compacted", actor, {"upto": upto, "made_by": made_by})
+    return bool(added)
 
 
 def unsettled(tx: Tx, case_id: CaseId) -> set[TurnId]:

@@ -11,6 +11,7 @@ from bot.turns.window import Reader
 from casestore.errors import ConstraintBroken
 from casestore.states import Outcome
 from casestore.tx import Tx
+from tests.cli.command_line import Cli
 from tests.compaction.stored import compactions_of, lived, model_steps_of
 from tests.loop.conftest import MakeRig
 from tests.loop.rig import Rig
@@ -113,9 +114,10 @@ async def test_the_call_that_makes_it_is_in_the_record_of_the_run_with_its_promp
         ModelHTTPError(500, "scripted"),
         ModelHTTPError(400, "scripted"),
         says(""),
-        calls(("svc.restart", {"service": "db"})),
+        calls(("svc.restart", {"service": "db"}), text="I restart it."),
+        TimeoutError(),
     ],
-    ids=["does not answer", "refuses", "has no words", "calls a tool"],
+    ids=["does not answer", "refuses", "has no words", "calls a tool", "stalls"],
 )
 async def test_where_the_model_cannot_the_engine_makes_it_from_the_trail_and_the_case_goes_on(
     small: Rig, answer: Line
@@ -215,3 +217,20 @@ async def test_what_stands_for_the_older_turns_is_never_changed_by_anybody(small
     await lived(small, 5)
     with pytest.raises(ConstraintBroken, match="never changed"):
         await small.store.write(Tx.run, "UPDATE compactions SET text = 'another'")
+
+
+async def test_who_looks_at_the_case_or_at_the_run_sees_that_it_was_done_and_by_whom(
+    small: Rig, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small.model.shorter += [says("First part."), ModelHTTPError(500, "scripted")]
+    case = await lived(small, 7)
+
+    monkeypatch.chdir(small.db.parent)
+    monkeypatch.setenv("CASEBOUND_SERVICE__DB", str(small.db))
+    cli = Cli(capsys)
+    shown = " ".join((await cli.done("case", "show", case.label, "--as", "kim")).split())
+    assert "- assistant made older turns shorter: from here on" in shown
+    assert "- engine made older turns shorter: from here on" in shown
+    first, *_ = [run.id for run in await small.runs(case) if run.model_calls == 3]
+    told = await cli.done("run", "show", str(first), "--as", "kim")
+    assert told.count("older turns made shorter") == 1
