@@ -33,6 +33,11 @@ class Usage:
 def start(tx: Tx, now: int, lease: Lease, run: Run, call: ModelCall) -> StepId:
     """Journal a model call before it is made. Raises `LeaseLost`."""
     leases.guard(tx, now, lease, of=run.case_id, until=call.deadline)
+    return start_aside(tx, now, run, call)
+
+
+def start_aside(tx: Tx, now: int, run: Run, call: ModelCall) -> StepId:
+    """Journal a model call whose answer moves nothing in the case: it needs no lease, and the run may have ended."""
     step_id = tx.insert(
         """INSERT INTO steps (case_id, turn_id, run_id, seq, kind, state, tenant, started_at, deadline, request,
                               request_digest)
@@ -83,6 +88,19 @@ def fail(tx: Tx, now: int, step_id: StepId, error: str) -> None:
     tx.run(
         "UPDATE steps SET state = 'failed', finished_at = :now, error = :error WHERE id = :id AND state = 'started'",
         id=step_id, now=now, error=error,
+    )  # fmt: skip
+
+
+def interrupt_aside(tx: Tx, now: int) -> int:
+    """A process has just started: what an earlier one was asking beside its runs does not come any more; how many.
+
+    A call in a run is the next holder's to see to, who may have to ask again.
+    """
+    return tx.run(
+        """UPDATE steps SET state = 'failed', finished_at = :now, error = 'interrupted'
+           WHERE kind = 'model' AND state = 'started' AND run_id IN (
+               SELECT r.id FROM runs r WHERE r.id = steps.run_id AND r.ended_at IS NOT NULL)""",
+        now=now,
     )  # fmt: skip
 
 

@@ -44,6 +44,7 @@ StepId = NewType("StepId", int)
 GateId = NewType("GateId", int)
 OutboxId = NewType("OutboxId", int)
 CompactionId = NewType("CompactionId", int)
+ParaphraseId = NewType("ParaphraseId", int)
 
 
 def _decoded(value: object) -> object:
@@ -414,6 +415,18 @@ class Compaction(Row):
     tokens: int
     made_by: MadeBy
     step_id: StepId | None
+    at: int
+
+
+class Paraphrase(Row):
+    """What the model wrote about a case, over its trail up to `recorded` and its transcript up to `said`."""
+
+    id: ParaphraseId
+    case_id: CaseId
+    recorded: int
+    said: int
+    text: str
+    step_id: StepId
     at: int
 
 

@@ -309,6 +309,8 @@ CREATE UNIQUE INDEX steps_one_per_gate ON steps (gate_id) WHERE gate_id IS NOT N
 CREATE UNIQUE INDEX steps_one_per_effect ON steps (tenant, effect_key, effect_nth)
     WHERE effect_key IS NOT NULL AND state NOT IN ('waiting', 'refused');
 CREATE INDEX steps_by_run ON steps (run_id);
+-- A process that starts finds those that an earlier one was asking, without reading all there ever were.
+CREATE INDEX steps_of_models_under_way ON steps (deadline) WHERE kind = 'model' AND state = 'started';
 
 -- The conversation with the model, each message once, exactly as sent or received. `tokens`: about how many it takes in
 -- a window.
@@ -343,6 +345,19 @@ CREATE TRIGGER compactions_are_not_changed BEFORE UPDATE ON compactions
 BEGIN
     SELECT RAISE(ABORT, 'a compaction is never changed');
 END;
+
+-- What the model wrote about a case for people, in the step `step_id`, over its trail up to `recorded` and its transcript
+-- up to `said`. The newest stands in cases.paraphrase, followed by what has been recorded since.
+CREATE TABLE paraphrases (
+    id       INTEGER PRIMARY KEY,
+    case_id  INTEGER NOT NULL REFERENCES cases (id),
+    recorded INTEGER NOT NULL,
+    said     INTEGER NOT NULL,
+    text     TEXT NOT NULL,
+    step_id  INTEGER NOT NULL REFERENCES steps (id),
+    at       INTEGER NOT NULL,
+    UNIQUE (case_id, recorded)
+) STRICT;
 
 -- Each assembled prompt with its tool schemas, once, under the hash of both.
 CREATE TABLE prompts (

@@ -47,6 +47,7 @@ class Model(Section):
 
     name: str = "playbook"
     timeout: Duration = duration("120s")
+    paraphrase: bool = True
 
     @field_validator("name")
     @classmethod

@@ -15,7 +15,8 @@ from casestore.tx import Tx
 
 __all__ = ["Desk", "Offer", "Prompt", "Toolbox"]
 
-_PLAYBOOK = "playbook"
+PLAYBOOK = "playbook"
+"""The model that needs none; a response of one reports `playbook:NAME`."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Desk:
     @property
     def writes(self) -> bool:
         """Whether the model can be asked for prose of its own; playbooks cannot."""
-        return self.worker.model != _PLAYBOOK
+        return self.worker.model != PLAYBOOK
 
     def now(self) -> int:
         """The time, in ms UTC."""

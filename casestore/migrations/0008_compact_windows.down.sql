@@ -1,3 +1,5 @@
+DROP INDEX steps_of_models_under_way;
+DROP TABLE paraphrases;
 DROP TRIGGER compactions_are_not_changed;
 DROP TABLE compactions;
 CREATE TABLE compactions (

@@ -18,3 +18,16 @@ BEGIN
     SELECT RAISE(ABORT, 'a compaction is never changed');
 END;
 UPDATE transcript SET tokens = length(message) / 4 WHERE tokens = 0;
+-- What the model wrote about a case, over its trail and its transcript as far as they reached then.
+CREATE TABLE paraphrases (
+    id       INTEGER PRIMARY KEY,
+    case_id  INTEGER NOT NULL REFERENCES cases (id),
+    recorded INTEGER NOT NULL,
+    said     INTEGER NOT NULL,
+    text     TEXT NOT NULL,
+    step_id  INTEGER NOT NULL REFERENCES steps (id),
+    at       INTEGER NOT NULL,
+    UNIQUE (case_id, recorded)
+) STRICT;
+-- A process that starts finds those that an earlier one was asking, without reading all there ever were.
+CREATE INDEX steps_of_models_under_way ON steps (deadline) WHERE kind = 'model' AND state = 'started';

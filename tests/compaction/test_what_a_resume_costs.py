@@ -28,6 +28,8 @@ class Cost:
     sent: tuple[int, ...]
     characters: int
     work: int
+    shortened: int
+    """How often older turns were made shorter."""
 
 
 def rows_of(tx: Tx, step: Step) -> int:
@@ -38,6 +40,7 @@ async def resumed(rig: Rig, turn: int) -> tuple[Case, Cost]:
     """One more turn, by a process that has just started."""
     await rig.restart()
     rig.model.sent.clear()
+    rig.model.shortened.clear()
     counted = 0
 
     def count() -> int:
@@ -54,6 +57,7 @@ async def resumed(rig: Rig, turn: int) -> tuple[Case, Cost]:
         sent=tuple(len(messages) for messages in rig.model.sent),
         characters=sum(len(window.dump(message)) for message in rig.model.sent[-1]),
         work=counted,
+        shortened=len(rig.model.shortened),
     )
 
 
@@ -62,15 +66,19 @@ async def test_a_case_of_a_thousand_turns_is_resumed_with_what_one_of_fifty_need
     rig = await make_rig()
     await lived(rig, 49, first=FIRST)
     case, young = await resumed(rig, FIRST + 49)
-    await lived(rig, 949, first=FIRST + 50)
-    case, old = await resumed(rig, FIRST + 999)
+    _, young_again = await resumed(rig, FIRST + 50)
+    await lived(rig, 948, first=FIRST + 51)
+    _, old = await resumed(rig, FIRST + 999)
+    _, old_again = await resumed(rig, FIRST + 1_000)
 
-    assert len(await rig.turns(case)) == 1_000
-    assert (old.rows, old.sent) == (young.rows, young.sent)
-    assert old.characters < 1.01 * young.characters  # the numbers of its turns and calls have more digits
-    assert max(old.rows) <= 1 + 4 * rig.settings.limits.window_turns
-    assert old.work < 1.05 * young.work
-    assert len(await rig.store.read(transcript.between, case.id, 1, None)) == 4_000  # all of it stays
+    assert len(await rig.turns(case)) == 1_001
+    assert (young.shortened, young_again.shortened) == (0, 1)  # the second turn of each pair is one that makes shorter
+    for one, other in ((young, old), (young_again, old_again)):
+        assert (other.rows, other.sent, other.shortened) == (one.rows, one.sent, one.shortened)
+        assert other.characters < 1.01 * one.characters  # the numbers of its turns and calls have more digits
+        assert max(other.rows) <= 1 + 4 * rig.settings.limits.window_turns
+        assert other.work < 1.05 * one.work
+    assert len(await rig.store.read(transcript.between, case.id, 1, None)) == 4_004  # all of it stays
 
 
 async def test_in_every_turn_the_window_stays_below_what_the_limits_allow(make_rig: MakeRig) -> None:

@@ -16,7 +16,8 @@ from bot.settings import Settings
 from bot.tools.declare import Tool
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt, Toolbox
-from bot.turns.engine import Engine
+from bot.turns.engine import Engine, take_up
+from bot.turns.paraphrasing import Paraphrasing
 from casestore import bindings, cases, gates, leases, messages, outbox, runs, trail, turns
 from casestore.db import Store
 from casestore.deciding import Decision
@@ -90,10 +91,11 @@ class Rig:
         self.spool = Spool(self.db)
         self.standby = Standby(self.store, self.desk, self.model, {"memory": self.channel}, self.spool, None)
         self.conductor = Conductor(self.store, self.desk, self.model, self.spool, retry_after_s=(0.0, 0.0))
-        self.engine = Engine(self.store, self.desk, self.conductor, self.standby)
+        self.paraphrasing = Paraphrasing(self.store, self.desk, self.model, self.spool)
+        self.engine = Engine(self.store, self.desk, self.conductor, self.standby, self.paraphrasing)
         self.delivery = Delivery(self.store, self.clock, {"memory": self.channel}, self.boot, None)
         self.receiver = Receiver(self.store, self.clock, self.settings, self.delivery, None, self._wake, self.standby)
-        await self.store.write(leases.void_earlier_boots, self.boot)
+        await self.store.write(take_up, self.clock.now(), self.boot)
         await self.channel.start(self.receiver)
 
     async def kill(self) -> None:
