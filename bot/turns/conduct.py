@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from typing import cast
 
-from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
+from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.degraded.spool import Came, Spool, Used
@@ -19,7 +19,7 @@ from bot.turns import advance, compaction, outside, window
 from bot.turns.advance import Response
 from bot.turns.desk import Desk
 from bot.turns.instruct import CallModel, Compact, Ended, Instruction, Lost, RunCalls, ToRun
-from bot.turns.model import ask_model, usage_of
+from bot.turns.model import ask_for_words, ask_model, usage_of
 from bot.turns.outside import TimedOut
 from bot.turns.results import CallResult
 from casestore.db import Store
@@ -106,10 +106,9 @@ class Conductor:
     async def _compact(self, compact: Compact) -> Instruction:
         """Have older turns made shorter; asked once, since the engine can do it too, only worse (R19)."""
         desk = self._desk
-        request = ModelRequest([UserPromptPart(compact.asked)], instructions=compaction.INSTRUCTIONS)
-        nothing_offered = ModelRequestParameters(allow_text_output=True)
+        timeout = desk.settings.model.timeout
         try:
-            answered = await ask_model(self._model, [request], nothing_offered, desk.settings.model.timeout)
+            answered = await ask_for_words(self._model, compaction.INSTRUCTIONS, compact.asked, timeout)
         except (ModelRefused, ModelUnavailable) as error:
             return await self._store.write(advance.compacted, desk.now(), desk, compact, None, str(error))
         response = _response(answered)

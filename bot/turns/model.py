@@ -10,10 +10,11 @@ from pydantic_ai.exceptions import (
     ModelRequestRejectedError,
     UnexpectedModelBehavior,
 )
-from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelRefused, ModelUnavailable
+from bot.playbook.history import ASIDE
 from casestore.model_steps import Usage
 
 _PASSES = frozenset({408, 409, 425, 429})
@@ -40,6 +41,12 @@ async def ask_model(
         raise ModelUnavailable(f"its answer could not be read ({type(error).__name__})") from None
     except ModelAPIError as error:
         raise ModelUnavailable(f"the provider could not be reached ({type(error).__name__})") from None
+
+
+async def ask_for_words(model: Model, instructions: str, about: str, timeout_ms: int) -> ModelResponse:
+    """Have a model write about something that is no conversation with it; it is offered no tools. Raises the same."""
+    request = ModelRequest([UserPromptPart(about)], instructions=instructions, metadata={ASIDE: True})
+    return await ask_model(model, [request], ModelRequestParameters(allow_text_output=True), timeout_ms)
 
 
 def usage_of(answered: ModelResponse) -> Usage:

@@ -9,15 +9,15 @@ import logging
 from dataclasses import dataclass
 from typing import cast
 
-from pydantic_ai.messages import ModelRequest, ToolCallPart, UserPromptPart
-from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.messages import ToolCallPart
+from pydantic_ai.models import Model
 
 from bot.degraded.spool import Spool, Used
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.turns import paraphrase, retold, window
 from bot.turns.desk import PLAYBOOK, Desk
 from bot.turns.instruct import Ended
-from bot.turns.model import ask_model, usage_of
+from bot.turns.model import ask_for_words, usage_of
 from casestore import cases, model_steps, paraphrases, prompts, runs, trail, transcript
 from casestore.canonical import digest, encode
 from casestore.db import Store
@@ -118,10 +118,8 @@ class Paraphrasing:
         writing = await self._store.write(begin, desk.now(), desk, run_id)
         if writing is None:
             return
-        request = ModelRequest([UserPromptPart(writing.asked)], instructions=INSTRUCTIONS)
-        nothing_offered = ModelRequestParameters(allow_text_output=True)
         try:
-            answered = await ask_model(self._model, [request], nothing_offered, desk.settings.model.timeout)
+            answered = await ask_for_words(self._model, INSTRUCTIONS, writing.asked, desk.settings.model.timeout)
         except (ModelRefused, ModelUnavailable) as error:
             await self._store.write(model_steps.fail, desk.now(), writing.step_id, str(error))
             return
