@@ -123,6 +123,9 @@ class Paraphrasing:
         except (ModelRefused, ModelUnavailable) as error:
             await self._store.write(model_steps.fail, desk.now(), writing.step_id, str(error))
             return
+        except Exception as error:
+            await self._store.write(model_steps.fail, desk.now(), writing.step_id, type(error).__name__)
+            raise
         calls = any(isinstance(part, ToolCallPart) for part in answered.parts)
         words, usage = "" if calls else window.text_of(answered), usage_of(answered)
         try:

@@ -166,7 +166,7 @@ async def test_where_the_model_cannot_the_engine_makes_it_from_the_trail_and_the
 
 
 async def test_a_playbook_is_not_asked_for_prose(small: Rig) -> None:
-    small.asked = "playbook"
+    small.named = "playbook"
     await small.restart()
     case = await lived(small, 9)
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic_ai.exceptions import ModelHTTPError
 
 from bot.settings import Settings
-from bot.settings.sections import Model
+from bot.settings.model import Model
 from bot.turns import paraphrasing
 from casestore import paraphrases
 from casestore.models import Case, Step
@@ -138,15 +138,19 @@ async def test_the_reply_is_out_and_the_next_message_is_answered_while_it_is_wri
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "recorded"),
     [
-        ModelHTTPError(500, "scripted"), ModelHTTPError(401, "scripted"), TimeoutError(), says(" "),
-        calls(("svc.restart", {"service": "db"}), text="I restart it."), RuntimeError("a bug"),
+        (ModelHTTPError(500, "scripted"), "the provider answered 500"),
+        (ModelHTTPError(401, "scripted"), "the provider answered 401"),
+        (TimeoutError(), "no answer within"),
+        (says(" "), ""),
+        (calls(("svc.restart", {"service": "db"}), text="I restart it."), ""),
+        (RuntimeError("a bug"), "RuntimeError"),
     ],
     ids=["does not answer", "refuses", "stalls", "has no words", "calls a tool", "fails in a way of its own"],
 )  # fmt: skip
 async def test_where_the_model_cannot_what_the_engine_made_stands_and_the_case_goes_on(
-    served: Rig, answer: Line
+    served: Rig, answer: Line, recorded: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     served.model.in_short.append(answer)
     served.model.then(says("One."), says("Two."))
@@ -155,6 +159,10 @@ async def test_where_the_model_cannot_what_the_engine_made_stands_and_the_case_g
 
     assert await in_short(served, case) == f"{case.label} was opened from memory: first."
     assert served.effects.count("restart") == 0
+    (step,) = await written_of(served, case)
+    assert (step.state == StepState.FAILED) == bool(recorded)
+    assert recorded in (step.error or "")
+    assert ("paraphrase.failed" in caplog.messages) == (recorded == "RuntimeError")
     await served.say("second")
     await settled(served)
     await served.deliver()
@@ -255,7 +263,7 @@ async def test_it_is_short_and_one_paragraph_whatever_the_model_says(served: Rig
 async def test_a_playbook_is_not_asked_and_neither_is_a_model_that_is_not_to_write(make_rig: MakeRig) -> None:
     for rig in (await make_rig(), await make_rig(settings=Settings(model=Model(paraphrase=False)))):
         if rig.settings.model.paraphrase:
-            rig.asked = "playbook"
+            rig.named = "playbook"
             await rig.restart()
         at_work(rig)
         rig.model.then(says("One."))
