@@ -20,6 +20,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from bot.turns import compaction, paraphrasing
+from bot.words import frame
 
 ASKED, REPORTED = "scripted", "scripted-2026-11"
 
@@ -149,9 +150,9 @@ def said(messages: Sequence[ModelMessage]) -> list[str]:
 
 
 def returned(messages: Sequence[ModelMessage]) -> list[object]:
-    """The results in what a model was sent, in their order."""
+    """The results in what a model was sent, in their order, without the frame around what tools wrote."""
     return [
-        part.content
+        frame.original(part.content)
         for message in messages
         if isinstance(message, ModelRequest)
         for part in message.parts
