@@ -92,7 +92,8 @@ def close_calls(tx: Tx, now: int, turn_id: TurnId, why: str, *, in_flight: bool 
             case StepState.UNKNOWN:
                 recovery.leave_unknown(tx, step, results.left_unknown(why).stored())
             case StepState.STARTED if in_flight and step.tier is Tier.READ_ONLY:
-                steps.finish_tool(tx, now, step.id, ok=False, result=results.failed(f"cut off: {why}").stored())
+                cut = results.failed(f"cut off: {why}", told=True)
+                steps.finish_tool(tx, now, step.id, ok=False, result=cut.stored())
             case StepState.STARTED if in_flight:
                 recovery.mark_unknown(tx, now, step)
                 recovery.leave_unknown(tx, step, results.left_unknown(why).stored())
