@@ -35,7 +35,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 async def served(make_rig: MakeRig, settings: Settings) -> Rig:
     rig = await make_rig(settings=settings)
-    rig.tools = toolbox(settings, {}, rig.clock.now).tools
+    rig.tools = dict(toolbox(settings, {}, rig.clock.now).tools)
     await rig.restart()
     return rig
 
