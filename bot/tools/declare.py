@@ -21,7 +21,17 @@ from casestore.states import Tier
 if TYPE_CHECKING:
     from pydantic_ai.tools import ToolDefinition
 
-__all__ = ["BadArguments", "BadDeclaration", "OutcomeOpen", "Tool", "ToolFailed", "declare", "tool", "wire"]
+__all__ = [
+    "BadArguments",
+    "BadDeclaration",
+    "NotReached",
+    "OutcomeOpen",
+    "Tool",
+    "ToolFailed",
+    "declare",
+    "tool",
+    "wire",
+]
 
 # No part may begin or end with "_", or contain two: then no two names share a wire name.
 NAME = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*(\.[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*)*")
@@ -29,6 +39,10 @@ NAME = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*(\.[A-Za-z0-9-]+(_[A-Za-z0-9-]
 
 class ToolFailed(Exception):
     """A tool did not do what it was asked; the text is one sentence, fit for a person and for the model."""
+
+
+class NotReached(ToolFailed):
+    """What the tool is on cannot be reached just now, so that nothing was done."""
 
 
 class OutcomeOpen(Exception):

@@ -97,6 +97,11 @@ class Toolbox:
         """A tool by its dotted name."""
         return self._now.tools.get(name)
 
+    def not_yet_known(self, name: str) -> bool:
+        """Whether there may be such a tool, on a server that has not been reached since the start."""
+        server = name.partition(".")[0]
+        return server in self._settings.mcp and server not in self._of_servers
+
     def by_wire(self, wire_name: str) -> Tool | None:
         """A tool by the name a provider uses."""
         return self._now.by_wire.get(wire_name)

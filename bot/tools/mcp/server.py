@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot import logs
 from bot.settings.tools import Mcp
-from bot.tools.declare import Tool, ToolFailed
+from bot.tools.declare import NotReached, Tool, ToolFailed
 from bot.tools.mcp import definition
 from bot.tools.mcp.call import SessionGone, call, listed, shake_hands
 from bot.tools.mcp.connection import connection, statuses
@@ -115,8 +115,8 @@ class Server:
             raise self._cannot_be_used(self.trouble or "the connection was lost")
         return self._session
 
-    def _cannot_be_used(self, reason: str) -> ToolFailed:
-        return ToolFailed(f"not run: the MCP server {self.name} cannot be used: {reason}")
+    def _cannot_be_used(self, reason: str) -> NotReached:
+        return NotReached(f"not run: the MCP server {self.name} cannot be used: {reason}")
 
     def _drop(self) -> None:
         """Give the connection up; the task makes another."""
