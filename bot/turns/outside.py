@@ -2,8 +2,11 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable
 from dataclasses import dataclass
 
+from bot import logs
+from bot.tools import printing
 from bot.tools.declare import BadArguments, OutcomeOpen, Tool, ToolFailed
 from bot.turns import results
 from bot.turns.results import CallResult
@@ -30,7 +33,7 @@ async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
             if tool.confirm is not None and tool.tier != "read_only":
                 await tool.confirm()
             asked = True
-            return results.ok(await work(args))
+            return results.ok(await _made(tool, work(args)))
     except TimeoutError:
         if tool.tier == "read_only" or not asked:
             return results.failed(f"it did not come back within {tool.timeout_ms // 1000} seconds")
@@ -43,3 +46,13 @@ async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
     except Exception as error:
         log.exception("tool.raised", extra={"fields": {"tool": tool.name}})
         return results.failed(f"it failed unexpectedly ({type(error).__name__})")
+
+
+async def _made(tool: Tool, work: Awaitable[object]) -> object:
+    """What it returns; what it prints is told of in the log, and is no part of our output."""
+    with printing.heard() as printed:
+        try:
+            return await work
+        finally:
+            if text := printed.getvalue().strip():
+                logs.event(log, "tool.printed", tool=tool.name, text=text)
