@@ -12,9 +12,10 @@ from bot.turns import outside, unspent
 from bot.turns.results import ResultKind
 from casestore.models import Case
 from casestore.states import GateState
+from casestore.tx import Tx
 from tests.api.rig import until
 from tests.loop.rig import Rig
-from tests.loop.scripted import calls, returned, says
+from tests.loop.scripted import Held, Waits, calls, returned, says
 from tests.tools.mcp_rig import McpRig, program
 from tests.wire.mcp.behaviour import Behaviour
 
@@ -66,6 +67,29 @@ async def test_a_tool_that_changes_at_the_last_moment_is_not_called(mcp_rig: Mcp
     assert made.kind is ResultKind.FAILED
     assert made.content == "not run: the tool has been changed on the MCP server own since it was asked about"
     assert own.effects() == []
+
+
+async def test_tools_that_change_while_a_run_lasts_are_offered_as_they_are_from_then_on(
+    mcp_rig: McpRig, tmp_path: Path
+) -> None:
+    """R16: what is recorded is what was sent last."""
+    rig = await mcp_rig({"own": program(tmp_path, tier="read_only")})
+    before = the(rig, "own.record")
+
+    async def known() -> Tool | None:
+        return None if the(rig, "own.record").version == before.version else the(rig, "own.record")
+
+    held = Held()
+    rig.model.then(calls(("own.grow", {})), Waits(held, calls(("own.echo", {"text": "x"}))), says("Done."))
+    case = await rig.say("grow")
+    working = rig.start(rig.work())
+    await held.reached.wait()
+    after = await until(known)
+    held.release.set()
+    await working
+    assert "amount" in str(after.schema)
+    (run,) = await rig.runs(case)
+    assert "amount" in await rig.store.read(tools_sent, run.prompt_version)
 
 
 async def test_an_approval_waits_for_a_server_that_is_down(
@@ -136,6 +160,12 @@ async def test_a_server_that_was_killed_is_started_again_for_the_next_call(mcp_r
     await rig.work()
     assert returned(rig.model.sent[-1]) == ["again"]
     assert len(processes(tmp_path)) == 1
+
+
+def tools_sent(tx: Tx, version: str) -> str:
+    """The schemas of a prompt, as it was sent."""
+    ((tools,),) = tx.tuples("SELECT tools FROM prompts WHERE version = :version", version=version)
+    return str(tools)
 
 
 def the(rig: Rig, name: str) -> Tool:

@@ -76,7 +76,7 @@ def name_of(server: str, tool: str) -> str:
         return whole
     mark = hashlib.sha256(tool.encode("utf-8", "backslashreplace")).hexdigest()[:8]
     room = LONGEST_NAME - len(server) - len(mark) - 3
-    words = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9-]", "_", tool)).strip("_")[:room].rstrip("_")
+    words = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9-]", "_", tool)).strip("_")[:room]
     return f"{server}.{words}-{mark}" if words else f"{server}.{mark}"
 
 

@@ -1,5 +1,6 @@
 """What a server answered to a call, as a result: its text; of what is no text, what it is."""
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,20 @@ LONGEST_ERROR = 2_000
 
 
 def result_of(answered: "CallToolResult") -> object:
-    """The text, or where there is none the structured content. Raises `ToolFailed` where the tool says it failed."""
+    """The text; the structured content where the text is that, or nothing. Raises `ToolFailed` where it failed."""
     text = _text(answered.content)
     if answered.is_error:
         raise ToolFailed(text[:LONGEST_ERROR] or "the tool says that it failed, and not why")
-    if not text and answered.structured_content is not None:
+    if answered.structured_content is not None and len(text) <= LONGEST and (not text or _same(text, answered)):
         return answered.structured_content
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}\n[… {len(text) - LONGEST} characters were not kept …]"
+
+
+def _same(text: str, answered: "CallToolResult") -> bool:
+    try:
+        return json.loads(text) == answered.structured_content
+    except (ValueError, RecursionError):
+        return False
 
 
 def _text(content: "Sequence[ContentBlock]") -> str:

@@ -76,6 +76,7 @@ class Behaviour:
             Tool(name="picture", description="Show it.", input_schema=NOTHING, annotations=looks),
             Tool(name="fail", description="Fail.", input_schema=NOTHING, annotations=looks),
             Tool(name="raise", description="Raise.", input_schema=NOTHING, annotations=looks),
+            Tool(name="grow", description="Define them anew, and say so.", input_schema=NOTHING, annotations=looks),
             Tool(name="hang", description="Never return.", input_schema=NOTHING),
             Tool(name="die", description="Write it down, and die.", input_schema=TEXT),
             Tool(name="secret", description="Say the key.", input_schema=NOTHING, annotations=looks),
@@ -89,7 +90,7 @@ class Behaviour:
         ]
         return ListToolsResult(tools=tools)
 
-    async def _call(self, _: Any, params: CallToolRequestParams) -> CallToolResult:
+    async def _call(self, ctx: Any, params: CallToolRequestParams) -> CallToolResult:
         args = params.arguments or {}
         self.calls.append(params.name)
         match params.name:
@@ -99,6 +100,9 @@ class Behaviour:
                 raise KeyError("secret detail")
             case "hang":
                 await anyio.Event().wait()
+            case "grow":
+                self.define_anew()
+                await ctx.session.send_tool_list_changed()
             case "die":
                 self._record(args)
                 os._exit(3)
