@@ -66,7 +66,7 @@ class Behaviour:
     async def _list(self, _: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
         looks, destroys = ToolAnnotations(read_only_hint=True), ToolAnnotations(destructive_hint=True)
         second = (self.folder / "version").exists()
-        record = {**TEXT, "properties": {**TEXT["properties"], "amount": {"type": "integer"}}} if second else TEXT
+        record = {**TEXT, "properties": {**TEXT["properties"], "copies": {"type": "integer"}}} if second else TEXT
         tools = [
             Tool(name="echo", description="Say it back.", input_schema=TEXT, annotations=looks),
             Tool(name="measure", description="How long it is.", input_schema=TEXT, annotations=looks),
