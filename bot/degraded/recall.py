@@ -116,4 +116,4 @@ def _role(tx: Tx, case: Case | None, inbound: Inbound) -> Provenance:
 
 
 def _words(inbound: Inbound, name: str, role: Provenance) -> UserPromptPart:
-    return window.spoken_by(f"{name} ({role})", inbound.said, inbound.at)
+    return window.spoken_by(f"{name} ({role})", inbound.text, inbound.at, files=inbound.file_lines)

@@ -7,7 +7,7 @@ one durable point per step, and a process killed anywhere is continued by `begin
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.outbound import speech
+from bot.outbound import speech, wanting
 from bot.turns import calls, endings, journal, window
 from bot.turns.desk import Desk, Prompt
 from bot.turns.instruct import CallModel, Ended, Instruction, Lost, RunCalls
@@ -237,6 +237,8 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
 
 def _next(tx: Tx, now: int, desk: Desk, begun: Begun, ended: Ended) -> Instruction:
     """The run has ended: the same holder goes on with what arrived meanwhile, or drops the lease (R11)."""
+    if ended.handed_over is not None:
+        wanting.tell(tx, now, begun.case.id, ended.handed_over, desk.settings.approval_rooms())
     if ended.more:
         case = cases.by_id(tx, begun.case.id)
         if (following := turns.begin_under(tx, now, begun.lease, case, desk.worker)) is not None:

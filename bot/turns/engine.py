@@ -159,6 +159,6 @@ def _fail(tx: Tx, now: int, desk: Desk, case_id: CaseId, error: str) -> None:
     if run is None:  # not even its beginning could be stored; that counts as an attempt all the same
         turns.count_attempt(tx, turn.id)
     if run is None and turn.attempts >= desk.settings.limits.attempts:
-        endings.abandon(tx, now, case, turn.id, "it could not be begun")
+        endings.abandon(tx, now, case, turn.id, "it could not be begun", desk.settings.approval_rooms())
     else:
         turns.requeue(tx, turn.id, not_before=now + _PUT_OFF_MS)

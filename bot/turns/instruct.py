@@ -45,12 +45,14 @@ class Ended:
     """The run is over, its record written, the lease dropped.
 
     `more`: the case has work again (R11). `head`: where its trail ends, to be anchored outside the file (R18).
+    `handed_over`: why an operator has to see to it; None where none has.
     """
 
     run_id: RunId
     outcome: Outcome
     more: bool
     head: str
+    handed_over: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

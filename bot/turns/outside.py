@@ -36,7 +36,7 @@ async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
             return results.ok(await _made(tool, work(args)))
     except TimeoutError:
         if tool.tier == "read_only" or not asked:
-            return results.failed(f"it did not come back within {tool.timeout_ms // 1000} seconds")
+            return results.failed(f"it did not come back within {tool.timeout_ms // 1000} seconds", told=True)
         return TimedOut()
     except OutcomeOpen as error:
         log.warning("tool.broke_off", extra={"fields": {"tool": tool.name, "why": str(error)}})
@@ -45,7 +45,7 @@ async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
         return results.failed(str(error))
     except Exception as error:
         log.exception("tool.raised", extra={"fields": {"tool": tool.name}})
-        return results.failed(f"it failed unexpectedly ({type(error).__name__})")
+        return results.failed(f"it failed unexpectedly ({type(error).__name__})", told=True)
 
 
 async def _made(tool: Tool, work: Awaitable[object]) -> object:

@@ -20,6 +20,7 @@ from pydantic_core import PydanticSerializationError
 from bot.inbound import attached
 from bot.tools.declare import wire
 from bot.turns.results import CallResult
+from bot.words import frame
 from casestore import messages, principals, steps, transcript
 from casestore.canonical import digest, encode
 from casestore.models import CaseId, Message, Step, StepId, TranscriptRow, TurnId
@@ -151,13 +152,17 @@ def spoken(tx: Tx, message: Message) -> UserPromptPart:
     name = principals.get(tx, message.author).name if message.author is not None else "somebody"
     if (by := message.quoted_by) is not None:
         account = (message.author_account or "").rpartition("/")[2]
-        name = f"{name if message.author is not None else account}, quoted by {by}"
-    return spoken_by(f"{name} ({message.provenance})", attached.said(tx, message), message.at)
+        name = f"{name if message.author is not None else frame.name(account)}, quoted by {by}"
+    files = attached.lines(tx, message)
+    return spoken_by(f"{name} ({message.provenance})", message.text, message.at, files=files)
 
 
-def spoken_by(who: str, text: str, at: int) -> UserPromptPart:
-    """The form in which the model is shown what somebody said; `at` in ms UTC."""
-    return UserPromptPart(f"{who}: {text}", timestamp=_at(at))
+def spoken_by(who: str, text: str, at: int, *, files: Sequence[str] = ()) -> UserPromptPart:
+    """The form in which the model is shown what somebody said and attached; `at` in ms UTC.
+
+    Further lines of the text are framed; a line without a frame is the engine's, like those about files (R23).
+    """
+    return UserPromptPart("\n".join([f"{who}: {frame.framed(text)}", *files]), timestamp=_at(at))
 
 
 def _returns(tx: Tx, last: TranscriptRow | None, result_characters: int) -> list[ToolReturnPart | UserPromptPart]:

@@ -19,6 +19,8 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from bot.words import frame
+
 ASKED, REPORTED = "scripted", "scripted-2026-11"
 
 
@@ -128,9 +130,9 @@ def said(messages: Sequence[ModelMessage]) -> list[str]:
 
 
 def returned(messages: Sequence[ModelMessage]) -> list[object]:
-    """The results in what a model was sent, in their order."""
+    """The results in what a model was sent, in their order, without the frame around what tools wrote."""
     return [
-        part.content
+        frame.original(part.content)
         for message in messages
         if isinstance(message, ModelRequest)
         for part in message.parts

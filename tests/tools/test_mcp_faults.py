@@ -78,7 +78,7 @@ async def test_a_flood_is_cut_and_a_picture_described(mcp_rig: McpRig, tmp_path:
     flooded, picture, measured = await called(
         rig, ("own.flood", {}), ("own.picture", {}), ("own.measure", {"text": "é" * 100_000})
     )
-    assert f"{FLOOD - rig.settings.limits.result_characters} characters left out" in str(flooded)
+    assert f"[… {FLOOD - rig.settings.limits.result_characters + len('| ')} characters left out" in str(flooded)
     assert len(str(flooded)) < rig.settings.limits.result_characters + 200
     assert picture == "(image, image/png, 3 KiB)"
     assert measured == "100000"

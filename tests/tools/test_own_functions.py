@@ -101,7 +101,7 @@ async def test_one_that_raises_hangs_or_floods_ends_as_one_bounded_result(make_r
     case = await rig.say("try them")
     await rig.work()
     raised, hung, measured, flooded = [step.result or "" for step in await rig.steps(case)]
-    assert raised == '{"content":"it failed unexpectedly (KeyError)","kind":"failed"}'
+    assert raised == '{"content":"it failed unexpectedly (KeyError)","kind":"failed","told":true}'
     assert "did not come back" in hung
     assert measured == '{"content":100000,"kind":"ok"}'
     assert len(flooded) > 5_000_000
