@@ -24,12 +24,14 @@ from bot.outbound.delivery import Delivery
 from bot.outbound.status_line import StatusLine
 from bot.schedule import Schedule
 from bot.settings import Settings
-from bot.toolkit import toolbox
+from bot.toolkit import put, toolbox
 from bot.tools.declare import Tool
+from bot.tools.mcp.servers import Servers
 from bot.turns import prompt
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt
 from bot.turns.engine import Engine
+from bot.turns.paraphrasing import Paraphrasing
 from bot.watch import watch
 from casestore.db import Store
 from casestore.locks import ServiceLock
@@ -57,9 +59,11 @@ class Service:
     clock: Clock
     store: Store
     desk: Desk
+    servers: Servers
     conductor: Conductor
     status: StatusLine
     engine: Engine
+    paraphrasing: Paraphrasing
     delivery: Delivery
     copying: Copying
     schedule: Schedule
@@ -168,6 +172,7 @@ def _assemble(
 ) -> Service:  # fmt: skip
     zone = settings.service.zone
     box = toolbox(settings, first_start.caches(settings, settings.service.db), clock.now, tools)
+    servers = Servers(settings.mcp, lambda server, offered: put(box, settings, server, offered))
     boot = ids.boot_id()
     desk = Desk(
         settings=settings,
@@ -188,7 +193,8 @@ def _assemble(
     standby = Standby(store, desk, assistant, channels, spool, zone)
     status = StatusLine(store, clock, channels)
     conductor = Conductor(store, desk, assistant, spool, status=status)
-    engine = Engine(store, desk, conductor, standby)
+    paraphrasing = Paraphrasing(store, desk, assistant, spool)
+    engine = Engine(store, desk, conductor, standby, paraphrasing)
     delivery = Delivery(
         store, clock, channels, boot, zone, stale_after_ms=settings.delivery.stale_after,
         rooms=settings.approval_rooms(),
@@ -204,9 +210,11 @@ def _assemble(
         clock=clock,
         store=store,
         desk=desk,
+        servers=servers,
         conductor=conductor,
         status=status,
         engine=engine,
+        paraphrasing=paraphrasing,
         delivery=delivery,
         copying=copying,
         schedule=Schedule(store, clock, settings, engine, delivery, zone),
@@ -227,9 +235,11 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
     """
     async with AsyncExitStack() as stack:
         _go_on(stack, "watch", watch(service.store, service.engine, service.delivery, service.standby))
+        await stack.enter_async_context(service.servers.running())
         stack.push_async_callback(service.standby.stop)
         stack.push_async_callback(service.status.stop)
         _go_on(stack, "delivery", service.delivery.run())
+        stack.push_async_callback(service.paraphrasing.stop)
         _go_on(stack, "engine", service.engine.run())
         stack.push_async_callback(service.engine.stop, _GRACE_S)
         stack.callback(service.schedule.stop)

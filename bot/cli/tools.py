@@ -1,5 +1,6 @@
 """`casebound tools …`: what the assistant may do here, and what is asked first."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -10,11 +11,13 @@ from bot.cli.arguments import Json
 from bot.cli.command import command, group
 from bot.cli.here import Here
 from bot.cli.out import block, document, say
-from bot.cli.toolbox import box
+from bot.cli.toolbox import own, reached
 from bot.settings import Settings
 from bot.settings.profiles import Profile
 from bot.tools.declare import Tool
+from bot.tools.mcp.server import Server
 from bot.turns import policy, profiles
+from bot.turns.desk import Toolbox
 from bot.words.durations import duration_text
 from bot.words.present import Document
 from channels.storable import storable
@@ -32,13 +35,22 @@ For = Annotated[
 @command(app, "list")
 def list_(here: Here, for_: For = None, json: Json = False) -> None:
     """Each tool: what it is, what is done with a call of it and why, and the words an approver reads."""
-    settings, tools = here.settings, box(here).tools.values()
+    settings = here.settings
     whom = None if for_ is None else here.read(who.known, for_)
     narrowing = profiles.NONE if whom is None else profiles.of(settings, whom)
+    tools, servers = asyncio.run(_asked(here)) if settings.mcp else (own(here), [])
     if json:
-        document({"tools": [_json(tool, settings, narrowing) for tool in tools]})
+        document(
+            {
+                "tools": [_json(tool, settings, narrowing) for tool in tools.tools.values()],
+                "servers": [
+                    {"name": one.name, "ok": one.trouble is None, "why": one.trouble, "refused": [*one.refused]}
+                    for one in servers
+                ],
+            }
+        )
         return
-    for tool in tools:
+    for tool in tools.tools.values():
         say(f"{tool.name}  {policy.explain(tool, settings, narrowing.values())}")
         for line in (
             f"{_why(tool, settings, narrowing)}; {'reversible' if tool.reversible else 'not reversible'}; "
@@ -47,6 +59,16 @@ def list_(here: Here, for_: For = None, json: Json = False) -> None:
         ):
             for wrapped in block(line, first=_INDENT, indent=_INDENT + "  "):
                 say(wrapped)
+    for server in servers:
+        for sentence in (server.trouble, *server.refused):
+            for wrapped in block(f"MCP server {server.name}: {sentence}", indent=_INDENT) if sentence else ():
+                say(wrapped)
+
+
+async def _asked(here: Here) -> tuple[Toolbox, list[Server]]:
+    """The tools, and the servers, as they were when they were asked."""
+    async with reached(here) as (tools, servers):
+        return tools, [*servers.all.values()]
 
 
 def _json(tool: Tool, settings: Settings, narrowing: Mapping[str, Profile]) -> Document:
@@ -71,8 +93,7 @@ def _json(tool: Tool, settings: Settings, narrowing: Mapping[str, Profile]) -> D
 
 def _why(tool: Tool, settings: Settings, narrowing: Mapping[str, Profile]) -> str:
     """Why the policy does with a tool what it does."""
-    said = settings.tools.get(tool.name)
-    where = f', as [tools."{tool.name}"] says' if said is not None and said.tier is not None else ""
+    where = _whence(tool, settings)
     rule = f'[policy] {tool.tier} = "{getattr(settings.policy, tool.tier)}"'
     reasons = [f"it is {tool.tier.replace('_', ' ')}{where}, and {rule}"]
     if not policy.offered(tool, settings) and policy.explain(tool, settings) == "refuse" and settings.policy.observe:
@@ -89,3 +110,18 @@ def _why(tool: Tool, settings: Settings, narrowing: Mapping[str, Profile]) -> st
     if tool.effect_key is not None:
         reasons.append("a second call with the same effect is always asked")
     return "; ".join(reasons)
+
+
+def _whence(tool: Tool, settings: Settings) -> str:
+    """Who says what a tool is, where it is not the tool itself."""
+    said, name = settings.tools.get(tool.name), tool.name.partition(".")[0]
+    server = settings.mcp.get(name)
+    if said is not None and said.tier is not None:
+        return f', as [tools."{tool.name}"] says'
+    if server is None:
+        return ""
+    if server.tier is None:
+        return ", since nobody has said what it is"
+    return (
+        f", as [mcp.{name}] says" if tool.tier is server.tier else f", as its server says, whatever [mcp.{name}] does"
+    )

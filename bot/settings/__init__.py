@@ -18,12 +18,11 @@ from bot.settings.sections import (
     Model,
     Playbooks,
     Policy,
-    Python,
     Service,
     Settings,
     Slack,
-    ToolSettings,
 )
+from bot.settings.tools import Mcp, Python, ToolSettings
 from bot.settings.values import Verdict
 
 __all__ = [
@@ -37,6 +36,7 @@ __all__ = [
     "Host",
     "Leases",
     "Limits",
+    "Mcp",
     "Model",
     "Playbooks",
     "Policy",

@@ -12,6 +12,7 @@ from bot.settings.discord import Discord
 from bot.settings.model import Model
 from bot.settings.profiles import Profiles
 from bot.settings.section import Section
+from bot.settings.tools import Mcp, Note, Python, ServerName, ToolSettings
 from bot.settings.values import (
     ApiUrl,
     Count,
@@ -27,14 +28,11 @@ from bot.settings.values import (
 )
 from bot.words.durations import Duration, duration, duration_text
 from bot.words.sizes import Size, size
-from casestore.states import OnExpiry, Role, Tier
+from casestore.states import OnExpiry, Role
 
 LEASE_MARGIN_MS = 30_000
 
 _SPOKEN_ON = ("slack", "discord", "web", "console")
-
-Note = Annotated[str, Field(min_length=1, max_length=4_000)]
-"""A note for the model; it is sent with every request that it belongs to."""
 
 
 class Service(Section):
@@ -121,6 +119,7 @@ class Limits(Section):
     programs_open: Count = 10
     programs_within: Duration = duration("1h")
     window_turns: Count = 20
+    window_tokens: int = Field(default=50_000, ge=1_000)
     result_characters: int = Field(default=20_000, ge=200)
 
 
@@ -213,27 +212,6 @@ class Host(Section):
     log_dirs: tuple[Directory, ...] = (Path("/var/log"),)
 
 
-class Python(Section):
-    """`[python]`: tools of one's own, in Python."""
-
-    module: str | None = Field(default=None, pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
-    path: Place = Path(".")
-
-
-class ToolSettings(Section):
-    """`[tools."NAME"]`: what the operator says about a tool; None leaves it as it was declared."""
-
-    tier: Tier | None = None
-    sensitive: bool | None = None
-    verified: bool | None = None
-    effect_key: str | None = None
-    idempotent: bool | None = None
-    may_change: tuple[str, ...] | None = None
-    ttl: Duration | None = None
-    timeout: Duration | None = None
-    note: Note | None = None
-
-
 class Settings(Section):
     """All of it."""
 
@@ -255,13 +233,14 @@ class Settings(Section):
     cases: Cases = Cases()
     host: Host = Host()
     python: Python = Python()
+    mcp: dict[ServerName, Mcp] = Field(default_factory=dict[ServerName, Mcp])
     tools: dict[str, ToolSettings] = Field(default_factory=dict[str, ToolSettings])
     profiles: Profiles = Profiles()
 
     @model_validator(mode="after")
     def _lease_outlives_what_is_set(self) -> "Settings":
         timeouts = [tool.timeout for tool in self.tools.values() if tool.timeout is not None]
-        self.check_lease(max([self.model.timeout, *timeouts]))
+        self.check_lease(max([self.model.timeout, *timeouts, *(server.timeout for server in self.mcp.values())]))
         return self
 
     def check_lease(self, longest_step_ms: int) -> None:
@@ -295,4 +274,5 @@ class Settings(Section):
             for value in vars(section).values() if isinstance(section, Section) else ():
                 if isinstance(value, SecretStr):
                     found.append(value.get_secret_value())
+        found += (secret for server in self.mcp.values() for secret in server.secrets())
         return tuple(found)

@@ -85,7 +85,7 @@ class _Worker:
 
     def _waiting_call(self, step: Step) -> None:
         tool = self.desk.toolbox.get(step.tool or "")
-        if tool is None or tool not in self.desk.toolbox.offered or not step.tool_version:
+        if tool is None or not policy.offered(tool, self.desk.settings) or not step.tool_version:
             known = ", ".join(t.wire_name for t in self.desk.toolbox.offered)
             self._refuse(step, CallResult(ResultKind.INVALID, f"there is no tool {step.tool}; there are: {known}"))
             return
