@@ -194,6 +194,14 @@ def test_a_profile_about_a_tool_there_is_not_is_refused(key: str) -> None:
     )
 
 
+def test_a_profile_may_name_tools_of_a_server_that_is_not_reached_yet() -> None:
+    said = {
+        "mcp": {"time": {"command": "x"}},
+        "profiles": {"roles": {"requester": {"without": ["time.*", "time.now"]}}},
+    }
+    toolbox(Settings.model_validate(said), {}, lambda: 0)
+
+
 async def test_tools_list_shows_what_is_left_for_somebody(cli: Cli, db: Path, world: World) -> None:
     db.with_name("casebound.toml").write_text(
         '[profiles.roles.requester]\nwithout = ["host.log_tail"]\n'
