@@ -1,34 +1,48 @@
 """`casebound tools …`: what the assistant may do here, and what is asked first."""
 
 import asyncio
+from collections.abc import Mapping
+from typing import Annotated
 
+import typer
+
+from bot.cli import who
 from bot.cli.arguments import Json
 from bot.cli.command import command, group
 from bot.cli.here import Here
 from bot.cli.out import block, document, say
 from bot.cli.toolbox import own, reached
 from bot.settings import Settings
+from bot.settings.profiles import Profile
 from bot.tools.declare import Tool
 from bot.tools.mcp.server import Server
-from bot.turns import policy
+from bot.turns import policy, profiles
 from bot.turns.desk import Toolbox
 from bot.words.durations import duration_text
 from bot.words.present import Document
+from channels.storable import storable
 
 app = group("tools", "Tools: what the assistant may do here, and what is asked first.")
 
 _INDENT = " " * 4
 
+For = Annotated[
+    str | None,
+    typer.Option("--for", metavar="PRINCIPAL", parser=storable, help="As it is in what is done for this person."),
+]
+
 
 @command(app, "list")
-def list_(here: Here, json: Json = False) -> None:
+def list_(here: Here, for_: For = None, json: Json = False) -> None:
     """Each tool: what it is, what is done with a call of it and why, and the words an approver reads."""
     settings = here.settings
+    whom = None if for_ is None else here.read(who.known, for_)
+    narrowing = profiles.NONE if whom is None else profiles.of(settings, whom)
     tools, servers = asyncio.run(_asked(here)) if settings.mcp else (own(here), [])
     if json:
         document(
             {
-                "tools": [_json(tool, settings) for tool in tools.tools.values()],
+                "tools": [_json(tool, settings, narrowing) for tool in tools.tools.values()],
                 "servers": [
                     {"name": one.name, "ok": one.trouble is None, "why": one.trouble, "refused": [*one.refused]}
                     for one in servers
@@ -37,9 +51,9 @@ def list_(here: Here, json: Json = False) -> None:
         )
         return
     for tool in tools.tools.values():
-        say(f"{tool.name}  {policy.explain(tool, settings)}")
+        say(f"{tool.name}  {policy.explain(tool, settings, narrowing.values())}")
         for line in (
-            f"{_why(tool, settings)}; {'reversible' if tool.reversible else 'not reversible'}; "
+            f"{_why(tool, settings, narrowing)}; {'reversible' if tool.reversible else 'not reversible'}; "
             f"at most {duration_text(tool.timeout_ms)}",
             f"In words: {tool.statement}",
         ):
@@ -57,13 +71,13 @@ async def _asked(here: Here) -> tuple[Toolbox, list[Server]]:
         return tools, [*servers.all.values()]
 
 
-def _json(tool: Tool, settings: Settings) -> Document:
+def _json(tool: Tool, settings: Settings, narrowing: Mapping[str, Profile]) -> Document:
     return {
         "name": tool.name,
         "description": tool.description,
         "tier": tool.tier,
-        "policy": policy.explain(tool, settings),
-        "why": _why(tool, settings),
+        "policy": policy.explain(tool, settings, narrowing.values()),
+        "why": _why(tool, settings, narrowing),
         "statement": tool.statement,
         "reversible": tool.reversible,
         "sensitive": tool.sensitive,
@@ -77,13 +91,18 @@ def _json(tool: Tool, settings: Settings) -> Document:
     }
 
 
-def _why(tool: Tool, settings: Settings) -> str:
+def _why(tool: Tool, settings: Settings, narrowing: Mapping[str, Profile]) -> str:
     """Why the policy does with a tool what it does."""
     where = _whence(tool, settings)
     rule = f'[policy] {tool.tier} = "{getattr(settings.policy, tool.tier)}"'
     reasons = [f"it is {tool.tier.replace('_', ' ')}{where}, and {rule}"]
     if not policy.offered(tool, settings) and policy.explain(tool, settings) == "refuse" and settings.policy.observe:
         reasons.append("this installation only observes")
+    for where, profile in narrowing.items():
+        if not profile.leaves(tool.name):
+            reasons.append(f"[{where}] leaves it out")
+        elif (said_there := profile.says(tool.tier)) is not None:
+            reasons.append(f'[{where}] {tool.tier} = "{said_there}", which can only narrow')
     if tool.verified:
         reasons.append("the requester has to be verified first")
     if tool.sensitive:

@@ -54,13 +54,16 @@ async def _return(tool: Tool | None, call: ToolCallPart, most: int) -> ToolRetur
 
 
 def offered(desk: Desk) -> Offer:
-    """What the model is given while nothing can be recorded. Where a case is spoken of may be unknown: no notes."""
+    """What the model is given while nothing can be recorded.
+
+    Where a case is spoken of may be unknown: no notes. For whom it is may be too: what no profile narrows.
+    """
     return desk.offered([tool for tool in desk.toolbox.offered if _harmless(tool, desk)], set())
 
 
 def _harmless(tool: Tool, desk: Desk) -> bool:
     """It only looks, at nothing that needs a consent, and outside of the store."""
-    free = policy.explain(tool, desk.settings) == "free"
+    free = policy.explain(tool, desk.settings, desk.settings.profiles.every().values()) == "free"
     return tool.tier is Tier.READ_ONLY and free and not (tool.sensitive or tool.verified) and tool.call is not None
 
 

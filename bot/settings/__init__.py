@@ -21,9 +21,9 @@ from bot.settings.sections import (
     Service,
     Settings,
     Slack,
-    Verdict,
 )
 from bot.settings.tools import Mcp, Python, ToolSettings
+from bot.settings.values import Verdict
 
 __all__ = [
     "Access",

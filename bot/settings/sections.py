@@ -10,9 +10,22 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from bot.errors import SettingsError
 from bot.settings.discord import Discord
 from bot.settings.model import Model
+from bot.settings.profiles import Profiles
 from bot.settings.section import Section
 from bot.settings.tools import Mcp, Note, Python, ServerName, ToolSettings
-from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, RoomId, TeamId, TenantName, ZoneName, secret
+from bot.settings.values import (
+    ApiUrl,
+    Count,
+    Directory,
+    Fraction,
+    Place,
+    RoomId,
+    TeamId,
+    TenantName,
+    Verdict,
+    ZoneName,
+    secret,
+)
 from bot.words.durations import Duration, duration, duration_text
 from bot.words.sizes import Size, size
 from casestore.states import OnExpiry, Role
@@ -20,9 +33,6 @@ from casestore.states import OnExpiry, Role
 LEASE_MARGIN_MS = 30_000
 
 _SPOKEN_ON = ("slack", "discord", "web", "console")
-
-Verdict = Literal["free", "gate", "refuse"]
-"""What is done with calls of a tier: made at once, held at a gate, or refused."""
 
 
 class Service(Section):
@@ -225,6 +235,7 @@ class Settings(Section):
     python: Python = Python()
     mcp: dict[ServerName, Mcp] = Field(default_factory=dict[ServerName, Mcp])
     tools: dict[str, ToolSettings] = Field(default_factory=dict[str, ToolSettings])
+    profiles: Profiles = Profiles()
 
     @model_validator(mode="after")
     def _lease_outlives_what_is_set(self) -> "Settings":

@@ -5,7 +5,7 @@ import re
 import zoneinfo
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
@@ -98,6 +98,9 @@ def _team(team_id: str) -> str:
 TeamId = Annotated[str, AfterValidator(_team)]
 """A workspace of Slack by its id; another spelling would match nobody, and so ignore everybody (R20)."""
 
+
+Verdict = Literal["free", "gate", "refuse"]
+"""What is done with calls of a tier: made at once, held at a gate, or refused."""
 
 _SLACKS = {"xoxb-": "slack.bot_token", "xapp-": "slack.app_token"}
 """Which setting a token of Slack belongs in, by how it begins."""

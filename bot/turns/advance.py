@@ -221,7 +221,7 @@ def _first(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR))
     if begun.turn.attempts == 1 and begun.earlier is not None:
         endings.close_calls(tx, now, begun.earlier, "the case was taken on before it came back", in_flight=True)
-    keep_prompt(tx, now, begun, desk.offer(tx, begun.case.id).prompt)
+    keep_prompt(tx, now, begun, desk.offer(tx, begun.turn).prompt)
     return advance(tx, now, desk, begun)
 
 
@@ -241,7 +241,7 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
     ):
         if reached:
             return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, what, outcome=Outcome.LIMIT))
-    offer = desk.offer(tx, begun.case.id)
+    offer = desk.offer(tx, begun.turn)
     prompt = offer.prompt
     if prompt.version != run.prompt_version:  # the case has been bound elsewhere since the run began
         keep_prompt(tx, now, begun, prompt)

@@ -65,6 +65,8 @@ class _Worker:
         self._effect_under_way = False
         self._rest_refused: str | None = None
         self._waiting: list[Step] = []
+        acts_for = begun.turn.acts_for
+        self._acts_for = None if acts_for is None else principals.get(tx, acts_for)
 
     def take(self, step: Step) -> None:
         """Decide on one call that has no result yet."""
@@ -99,7 +101,10 @@ class _Worker:
                 self._denied(step, gate)
                 return
         if asked is not None and asked.state is GateState.APPROVED:
-            self._spend(step, tool, asked)
+            if (why := policy.withheld(tool, self.desk.settings, self._acts_for)) is not None:
+                self._refuse(step, CallResult(ResultKind.REFUSED, f"approved, but refused: {why}"))
+            else:
+                self._spend(step, tool, asked)
             return
         for gate in (consent, asked):
             if gate is not None and gate.state is GateState.VOID and not _asked_anew(gate):
@@ -110,12 +115,11 @@ class _Worker:
 
     def _judge(self, step: Step, tool: Tool, args: dict[str, object], agreed: Gate | None) -> None:
         case = cases.by_id(self.tx, self.begun.case.id)
-        acts_for = self.begun.turn.acts_for
         key = tool.effect(args)
         earlier = steps.earlier_effect(self.tx, case.tenant, key) if key is not None else None
         verdict = policy.judge(
             tool, self.desk.settings, case=case, consented=agreed is not None, effect_key=key, earlier=earlier,
-            actor=None if acts_for is None else principals.get(self.tx, acts_for),
+            actor=self._acts_for,
         )  # fmt: skip
         match verdict:
             case policy.Refuse(why):
@@ -250,6 +254,8 @@ class _Worker:
         tool = self.desk.toolbox.get(gate.tool)
         if tool is None:
             self._left_unknown(step, "it was to be run again, but the tool is gone")
+        elif (why := policy.withheld(tool, self.desk.settings, self._acts_for)) is not None:
+            self._left_unknown(step, f"it was to be run again, but {why}")
         elif not self._effect_under_way:
             self._spend(step, tool, gate)
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from bot.clock import Clock
 from bot.settings import Settings
 from bot.tools.declare import Tool
-from bot.turns import policy, prompt
+from bot.turns import policy, profiles, prompt
 from bot.turns.prompt import Prompt
-from casestore import bindings
-from casestore.models import CaseId
+from casestore import bindings, principals
+from casestore.models import Turn
 from casestore.turns import Worker
 from casestore.tx import Tx
 
@@ -44,11 +44,16 @@ class Desk:
         default_factory=lambda: dict[_Key, Offer](), init=False, compare=False, repr=False
     )
 
-    def offer(self, tx: Tx, case_id: CaseId) -> Offer:
-        """What the model is given in a case as it is now: channel notes only where the case has a thread there."""
+    def offer(self, tx: Tx, turn: Turn) -> Offer:
+        """What the model is given in a turn as its case is now: channel notes only where the case has a thread there.
+
+        Of the tools those that the profiles of whom it acts for leave.
+        """
         noted = self.settings.prompt.channels
-        threads = bindings.of_case(tx, case_id) if noted else []
-        return self.offered(self.toolbox.offered, {thread.address.partition(":")[0] for thread in threads} & {*noted})
+        threads = bindings.of_case(tx, turn.case_id) if noted else []
+        narrowing = profiles.of(self.settings, None if turn.acts_for is None else principals.get(tx, turn.acts_for))
+        tools = [tool for tool in self.toolbox.offered if policy.offered(tool, self.settings, narrowing.values())]
+        return self.offered(tools, {thread.address.partition(":")[0] for thread in threads} & {*noted})
 
     def offered(self, tools: Sequence[Tool], channels: set[str]) -> Offer:
         """The same for given tools and channels; put together once."""

@@ -1,9 +1,12 @@
 """What is done with a call: free, asked, or refused. Permissions intersect, they never add (design, section 7)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.settings import Settings
+from bot.settings import Settings, Verdict
+from bot.settings.profiles import Profile
 from bot.tools.declare import Tool
+from bot.turns import profiles
 from casestore.models import Case, Principal, Step
 from casestore.states import GateKind, Tier
 
@@ -31,48 +34,61 @@ class Refuse:
     why: str
 
 
-Verdict = Free | Ask | Refuse
+Judged = Free | Ask | Refuse
 
 
 def judge(
     tool: Tool, settings: Settings, *, case: Case, actor: Principal | None, consented: bool, earlier: Step | None,
     effect_key: str | None,
-) -> Verdict:  # fmt: skip
+) -> Judged:  # fmt: skip
     """The verdict on one valid call. `consented`: the requester has said yes; `earlier`: same effect key, already made.
 
     Order: what is refused outright, then consent, then approval; an effect made before always asks again.
     """
     if actor is not None and actor.revoked_at is not None:
         return Refuse("refused: the person this is done for has been revoked")
-    surface = _surface(tool, settings)
-    if surface == "refuse":
-        return Refuse(f"refused: the policy does not allow {tool.tier.replace('_', ' ')} tools here")
-    if settings.policy.observe and tool.tier is not Tier.READ_ONLY:
-        return Refuse("refused: this installation only observes, nothing with an effect is run")
+    if (why := withheld(tool, settings, actor)) is not None:
+        return Refuse(f"refused: {why}")
     if tool.verified and case.verified_at is None:
         return Refuse("refused: the requester has not been verified; verify them first")
     if tool.sensitive and not consented:
         if case.requester is None:
             return Refuse("refused: this needs the consent of a requester, and the case has none")
         return Ask(GateKind.CONSENT, effect_key, earlier)
-    if surface == "gate" or earlier is not None:
+    narrowed = profiles.of(settings, actor).values()
+    if profiles.narrowed(tool, _surface(tool, settings), narrowed) == "gate" or earlier is not None:
         return Ask(GateKind.APPROVAL, effect_key, earlier)
     return Free(effect_key)
 
 
-def offered(tool: Tool, settings: Settings) -> bool:
+def withheld(tool: Tool, settings: Settings, acts_for: Principal | None) -> str | None:
+    """Why calls of a tool are refused outright in what is done for somebody; None where they are not.
+
+    Asked when a call is judged, and again before an approval is spent: settings and people change while it waits.
+    """
+    if _surface(tool, settings) == "refuse":
+        return f"the policy does not allow {tool.tier.replace('_', ' ')} tools here"
+    if settings.policy.observe and tool.tier is not Tier.READ_ONLY:
+        return "this installation only observes, nothing with an effect is run"
+    for where, profile in profiles.of(settings, acts_for).items():
+        if profiles.narrowed(tool, "free", [profile]) == "refuse":
+            return f"[{where}] does not allow {tool.name}"
+    return None
+
+
+def offered(tool: Tool, settings: Settings, narrowing: Iterable[Profile] = ()) -> bool:
     """Whether the model hears of a tool at all: those that are always refused are not offered."""
-    return _surface(tool, settings) != "refuse" and not (settings.policy.observe and tool.tier is not Tier.READ_ONLY)
+    return explain(tool, settings, narrowing) != "refuse"
 
 
-def explain(tool: Tool, settings: Settings) -> str:
-    """What the policy does with a tool, for `casebound tools list`."""
-    if not offered(tool, settings):
+def explain(tool: Tool, settings: Settings, narrowing: Iterable[Profile] = ()) -> Verdict:
+    """What the policy does with a tool; `narrowing`: and what these profiles leave of that."""
+    if settings.policy.observe and tool.tier is not Tier.READ_ONLY:
         return "refuse"
-    return "gate" if _surface(tool, settings) == "gate" else "free"
+    return profiles.narrowed(tool, _surface(tool, settings), narrowing)
 
 
-def _surface(tool: Tool, settings: Settings) -> str:
+def _surface(tool: Tool, settings: Settings) -> Verdict:
     match tool.tier:
         case Tier.READ_ONLY:
             return settings.policy.read_only
