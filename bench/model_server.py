@@ -28,7 +28,8 @@ class TakingItsTime(OpenAIServer):
         around = len(json.dumps({"what": ""}))
         looks = calls(("bench__look", json.dumps({"what": filler(ARGUMENTS - around)})))
         self.sent.clear()
-        self.script[:] = [words(filler(REPLY)) if body["messages"][-1]["role"] == "tool" else looks]
+        may_look = body.get("tools") and body["messages"][-1]["role"] != "tool"
+        self.script[:] = [looks if may_look else words(filler(REPLY))]
         await asyncio.sleep(CALL_MS / 1_000)
         return await super()._asked(request)
 

@@ -6,11 +6,13 @@ from bench import model
 from bench.model import Plan
 
 
-async def test_a_turn_asks_the_model_twice_and_the_bare_client_is_asked_the_same(tmp_path: Path) -> None:
+async def test_a_turn_asks_the_model_for_a_call_and_for_words_and_the_bare_client_is_asked_the_same(
+    tmp_path: Path,
+) -> None:
     whole, own, used = await model.measure(tmp_path, Plan(2))
 
     requests, read, said = used.ours.split(", ")
-    assert requests == "2.0"
+    assert 2 <= float(requests) <= 3  # now and then one more, to make older turns shorter
     assert int(read.replace(",", "")) > int(said) > 0
     bare = float(whole.floor.split()[0])
     assert bare >= 2 * model.CALL_MS

@@ -33,10 +33,11 @@ async def test_with_the_two_lines_of_the_readme_a_model_works_an_alert_up_to_a_g
             calls(("host__disk_usage", "{}")),
             calls(("host__clear_cache", '{"name": "casebound-demo"}')),
             words("Cleared."),
+            words("The disk filled up, and a cache made room."),  # asked for once the turn is settled
         )
         await asyncio.to_thread(_work_an_alert, tmp_path, server.base_url)
         assert server.refused == []
-        assert [body["model"] for body in server.sent] == ["qwen3"] * 3
+        assert [body["model"] for body in server.sent] == ["qwen3"] * 4
 
 
 def _work_an_alert(folder: Path, base_url: str) -> None:
@@ -48,9 +49,10 @@ def _work_an_alert(folder: Path, base_url: str) -> None:
         gate = eventually(lambda: json_of(folder, "gate", "list"), lambda found: bool(found["gates"]))["gates"][0]
         assert gate["tool"] == "host.clear_cache"
         assert call(folder, "gate", "approve", str(gate["id"])).code == 0
-        shown = eventually(lambda: call(folder, "case", "show", "C-1001").out, lambda out: "Cleared." in out)
+        shown = eventually(lambda: call(folder, "case", "show", "C-1001").out, lambda out: "a cache made room" in out)
         assert "operator approved gate 1 via the command line" in shown
         assert "host.disk_usage(" in shown
+        assert "Cleared." in shown
         run = json_of(folder, "run", "list")["runs"][0]
         assert (run["model"], run["outcome"]) == ("openai:qwen3", "answered")
     finally:

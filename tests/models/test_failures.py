@@ -8,10 +8,10 @@ from casestore.states import Outcome, StepState, TurnState, WaitingOn
 from channels.memory import MemoryChannel
 from tests.loop.rig import HOUR, MINUTE
 from tests.models.rig import TRIES, Asked, answering, settings_for
-from tests.wire.scripted import Cut, Fault, Line, ModelServer, Stall, words
+from tests.wire.scripted import Cut, Fault, Line, ModelServer, Page, Stall, words
 
 OVERLOADED = "The assistant's model does not answer just now. Your message is stored; I try again by myself."
-PASSING = [Fault(429), Fault(500), Fault(502), Fault(503), Fault(529), Fault(408), Cut()]
+PASSING = [Fault(429), Fault(500), Fault(502), Fault(503), Fault(529), Fault(408), Cut(), Page()]
 REFUSING = [Fault(400), Fault(401), Fault(403), Fault(404), Fault(422)]
 
 

@@ -61,7 +61,8 @@ POINTS = st.sampled_from([
 MOVES = st.one_of(
     st.lists(LINES, min_size=1, max_size=4),
     st.builds(Kill, POINTS, st.booleans(), st.lists(LINES, min_size=1, max_size=4)),
-    st.sampled_from(["approve", "deny", "revise", "restart", "day", "take", "release", "resolve", "close", "say"]),
+    st.sampled_from(["approve", "approve", "deny", "revise"]),
+    st.sampled_from(["restart", "day", "take", "release", "resolve", "close", "say"]),
 )
 OF_AN_OUTCOME = {Verb.APPROVE: Verb.HAPPENED, Verb.DENY: Verb.NOT_HAPPENED, Verb.REVISE: Verb.RERUN}
 Move = Sequence[Line] | Kill | str

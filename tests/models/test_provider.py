@@ -39,6 +39,19 @@ def test_a_package_is_installed_or_not_even_where_the_one_around_it_is_missing(m
     assert [installed(name) for name in ("here", "gone", "deep")] == [True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [("openai:gpt-test", "https://api.openai.com/v1"), ("anthropic:claude", "https://api.anthropic.com")],
+)
+def test_a_key_goes_to_its_provider_whatever_address_another_program_was_given(
+    name: str, own: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:9/elsewhere")
+
+    assert (provided(name, "sk-key", None).base_url or "").rstrip("/") == own
+
+
 async def test_the_keys_of_models_are_among_the_secrets_that_the_log_masks() -> None:
     async with OpenAIServer() as server:
         settings = settings_for(server, key="sk-one", fallback=("anthropic:claude-test",), anthropic_api_key="sk-two")

@@ -56,7 +56,12 @@ class Stall:
     """No answer at all, until the client gives up."""
 
 
-Line = Answer | Fault | Cut | Stall
+@dataclass(frozen=True)
+class Page:
+    """A page for people, with status 200, as something between us and the provider gives one."""
+
+
+Line = Answer | Fault | Cut | Stall | Page
 
 
 def words(text: str, finish: str = "stop") -> Answer:
@@ -179,6 +184,8 @@ class ModelServer:
                 return self._fault(fault)
             case Cut():
                 return await self.cut(request, body)
+            case Page():
+                return web.Response(text="<html>Please sign in.</html>", content_type="text/html")
             case Stall():
                 await self._ended.wait()
                 return web.Response()
