@@ -34,7 +34,7 @@ async def test_several_calls_of_one_response_are_made_in_order_and_each_gets_its
     case = await asked.say("Look around.", wanted, words("Both are full."))
 
     assert sorted(asked.rig.effects.made) == ["look /", "look /srv", "note full"]
-    assert asked.server.results() == [("a", "look /: done"), ("b", "note full: done"), ("c", "look /srv: done")]
+    assert asked.server.results() == [("a", "| look /: done"), ("b", "| note full: done"), ("c", "| look /srv: done")]
     assert asked.rig.posted() == ["Both are full."]
     await asked.goes_on(case)
 
@@ -48,7 +48,7 @@ async def test_what_has_consequences_waits_for_a_person_and_its_result_reaches_t
     await asked.rig.work()
 
     assert asked.rig.effects.made == ["restart nginx"]
-    assert asked.server.results() == [("held", "restart nginx: done")]
+    assert asked.server.results() == [("held", "| restart nginx: done")]
     assert asked.rig.posted()[-1] == "It runs."
     await asked.goes_on(case)
 
@@ -96,7 +96,7 @@ async def test_ids_that_a_provider_would_not_take_back_still_pair_each_call_with
         "Look.", calls(("look", '{"at": "/a"}'), ("look", '{"at": "/b"}'), ids=ids), words("I see.")
     )  # fmt: skip
 
-    assert [result for _, result in asked.server.results()] == ["look /a: done", "look /b: done"]
+    assert [result for _, result in asked.server.results()] == ["| look /a: done", "| look /b: done"]
     assert len({call_id for call_id, _ in asked.server.results()}) == 2
     await asked.goes_on(case)
 

@@ -121,7 +121,7 @@ async def test_playbooks_answer_when_no_model_does_and_the_model_goes_on_from_wh
             assert rig.posted() == ["I looked."]
             assert rig.effects.made == ["look /"]
             await asked.goes_on(case)
-            assert server.results() == [(server.results()[0][0], "look /: done")]
+            assert server.results() == [(server.results()[0][0], "| look /: done")]
 
 
 async def test_what_playbooks_match_costs_no_model_and_the_rest_is_the_models(db: Path, tmp_path: Path) -> None:
