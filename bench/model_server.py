@@ -21,15 +21,18 @@ CHARACTERS_OF_A_TOKEN = 4
 
 
 class TakingItsTime(OpenAIServer):
-    """Wants to look first, then says the final text; strict as ever, and counts what it was sent in tokens."""
+    """Wants to look first, then says the final text; strict as ever, and counts what it was sent in tokens.
+
+    Offered no tools, as when older turns are made shorter, it has only words.
+    """
 
     async def _asked(self, request: web.Request) -> web.StreamResponse:
         body = cast("dict[str, list[Body]]", await request.json())
         around = len(json.dumps({"what": ""}))
         looks = calls(("bench__look", json.dumps({"what": filler(ARGUMENTS - around)})))
         self.sent.clear()
-        may_look = body.get("tools") and body["messages"][-1]["role"] != "tool"
-        self.script[:] = [looks if may_look else words(filler(REPLY))]
+        speaks = body["messages"][-1]["role"] == "tool" or not body.get("tools")
+        self.script[:] = [words(filler(REPLY)) if speaks else looks]
         await asyncio.sleep(CALL_MS / 1_000)
         return await super()._asked(request)
 

@@ -41,7 +41,7 @@ _MOST_CHARACTERS = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is to be made shorter: the messages up to `upto`, and what stood for those before them."""
+    """What is to be made shorter: messages up to `upto`, in whatever order, and what stood for those before."""
 
     case_id: CaseId
     before: Compaction | None
@@ -50,7 +50,7 @@ class Piece:
     @property
     def upto(self) -> int:
         """The last place in the transcript that is covered."""
-        return self.rows[-1].seq
+        return max(row.seq for row in self.rows)
 
 
 def size(seen: Window, prompt: Prompt) -> int:
@@ -91,7 +91,7 @@ def start(tx: Tx, now: int, desk: Desk, begun: Begun, piece: Piece) -> tuple[Ste
     named = encode(
         {
             "prompt": version, "compaction": None if piece.before is None else piece.before.id,
-            "compacts": {"from": piece.rows[0].seq, "to": piece.upto}, "settings": {},
+            "compacts": {"from": min(row.seq for row in piece.rows), "to": piece.upto}, "settings": {},
         }
     )  # fmt: skip
     call = ModelCall(named, request_digest(version, asked), now + desk.settings.model.timeout)
@@ -106,7 +106,7 @@ def request_digest(version: str, asked: str) -> str:
 def request(piece: Piece, limits: Limits) -> str:
     """What the model is sent to make shorter, of which half a window is read at most."""
     told = [] if piece.before is None else [frame.framed(f"system: Before that: {_body(piece.before)}")]
-    return retold.bounded("\n".join([*told, *retold.lines(piece.rows)]), limits.window_tokens * 2)
+    return retold.bounded("\n".join([*told, *retold.lines(sorted(piece.rows, key=_place))]), limits.window_tokens * 2)
 
 
 def rebuild(tx: Tx, step: Step, limits: Limits) -> str:
@@ -149,6 +149,10 @@ def cuts(rows: Sequence[Line], unsettled: set[TurnId]) -> list[int]:
             break
         reaches = max(reaches, last[row.turn_id])
     return found
+
+
+def _place(row: Line) -> int:
+    return row.seq
 
 
 def _most(limits: Limits) -> int:

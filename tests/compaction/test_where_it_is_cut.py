@@ -2,8 +2,10 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic_ai.messages import ModelRequest, UserPromptPart
 
-from bot.turns import compaction, retold
+from bot.settings.sections import Limits
+from bot.turns import compaction, retold, window
 from casestore.models import CaseId, TurnId
 from casestore.transcript import Line
 
@@ -22,6 +24,17 @@ def test_it_is_cut_wherever_all_before_is_settled_and_no_turn_lies_on_both_sides
         if not set(of[:place]) & set(of[place:]) and not set(of[:place]) & unsettled
     ]
     assert compaction.cuts(rows, unsettled) == may_be
+
+
+def test_all_of_a_turn_is_covered_and_told_as_it_was_stored_in_whatever_order_it_was_shown() -> None:
+    rows = [
+        Line(CaseId(1), seq, "request", window.dump(ModelRequest([UserPromptPart(f"ann: {seq}")])))
+        for seq in (3, 4, 7, 5, 6)
+    ]
+
+    piece = compaction.Piece(CaseId(1), None, tuple(rows))
+    assert piece.upto == 7
+    assert compaction.request(piece, Limits()).splitlines() == [f"ann: {seq}" for seq in (3, 4, 5, 6, 7)]
 
 
 @given(text=st.text(st.characters(categories=["L", "P"]), min_size=200), most=st.integers(100, 150))
