@@ -25,6 +25,8 @@ from bot.tools.declare import wire
 from bot.words import frame
 from casestore.states import Provenance
 
+ASIDE = "aside"
+"""In the metadata of a request that is no part of a conversation, such as one for a paraphrase: no playbook fits it."""
 NOTE = "playbook"
 ENDS_THE_TURN = frozenset({wire("case.hand_off"), wire("case.ask_requester")})
 # `Kim (requester): words`, or `alert: words` where nobody speaks; a file that comes without words has its own line

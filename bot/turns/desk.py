@@ -15,6 +15,9 @@ from casestore.tx import Tx
 
 __all__ = ["Desk", "Offer", "Prompt", "Toolbox"]
 
+PLAYBOOK = "playbook"
+"""The model that needs none; a response of one reports `playbook:NAME`."""
+
 
 _Key = tuple[frozenset[str], tuple[tuple[str, str], ...]]
 _KEPT = 32
@@ -57,6 +60,11 @@ class Desk:
                 self._offers.clear()
             self._offers[key] = offer
         return offer
+
+    @property
+    def writes(self) -> bool:
+        """Whether the model can be asked for prose of its own; playbooks cannot."""
+        return self.worker.model != PLAYBOOK
 
     def now(self) -> int:
         """The time, in ms UTC."""

@@ -9,6 +9,7 @@ from casestore.states import Outcome
 from casestore.turns import Begun
 
 if TYPE_CHECKING:
+    from bot.turns.compaction import Piece
     from bot.turns.desk import Offer
     from bot.turns.window import Window  # which needs the model layer; a command that only ends a case does not
 
@@ -21,6 +22,16 @@ class CallModel:
     step_id: StepId
     window: "Window"
     offer: "Offer"
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """The model call that makes older turns shorter is journalled; make it. `asked` is what is sent (R19)."""
+
+    begun: Begun
+    step_id: StepId
+    asked: str
+    piece: "Piece"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,4 +73,4 @@ class Lost:
     run_id: RunId
 
 
-Instruction = CallModel | RunCalls | Ended | Lost
+Instruction = CallModel | Compact | RunCalls | Ended | Lost

@@ -21,13 +21,17 @@ from bot.inbound import attached
 from bot.tools.declare import wire
 from bot.turns.results import CallResult
 from bot.words import frame
-from casestore import messages, principals, steps, transcript
+from casestore import compactions, messages, principals, steps, transcript
 from casestore.canonical import digest, encode
-from casestore.models import CaseId, Message, Step, StepId, TranscriptRow, TurnId
+from casestore.models import CaseId, Compaction, CompactionId, Message, Step, StepId, TranscriptRow, TurnId
 from casestore.transcript import Line
 from casestore.tx import Tx
 from channels.text import storable
 
+_SHOWN_AT_LEAST = 200
+"""Characters of a result, however little room is left: with fewer nobody can tell what it is."""
+_CHARACTERS_FOR_A_TOKEN = 3
+"""Of a result: fewer than are taken for a token, since what is around it and its notation take some too."""
 _KEPT_AT_MOST = 8_000_000
 """Characters of stored messages that are kept parsed: enough for the windows of some hundred cases at once."""
 
@@ -39,14 +43,21 @@ class Window:
     rows: tuple[Line, ...]
     prompt_version: str
     digest: str
+    compaction: Compaction | None = None
+    """What stands first, for all that was before the rows."""
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """Everything that is sent, in its order."""
+        return self.rows if self.compaction is None else (_line(self.compaction), *self.rows)
 
     @property
     def named(self) -> str:
-        """What the step stores so that the request can be rebuilt: the range, the prompt, no settings of its own."""
+        """What the step stores so that it can be rebuilt: compaction, range, prompt, no settings of its own."""
         return encode(
             {
                 "prompt": self.prompt_version,
-                "compaction": None,
+                "compaction": None if self.compaction is None else self.compaction.id,
                 "from": self.rows[0].seq,
                 "to": self.rows[-1].seq,
                 "settings": {},
@@ -54,15 +65,19 @@ class Window:
         )
 
 
-def compose(tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int, note: str | None = None) -> bool:
+def compose(
+    tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int, note: str | None = None,
+    room: int | None = None,
+) -> bool:  # fmt: skip
     """Append the next request to the transcript: results of the last response's calls, then what was said since.
 
     False where there is nothing new to send. Every call of the last response has its result by now (R7). Those of a
     turn that was ended by a person or a limit come in a request of their own, which belongs to that turn: a window
     that begins after it begins with what was said, not with results of calls it does not hold (R19).
+    `room` is how many tokens the turn may take in all: its results are shown shorter where little of that is left.
     """
     last = transcript.newest(tx, case_id)
-    answered = _returns(tx, last, result_characters)
+    answered = _returns(tx, last, result_characters, room)
     if answered and last is not None and last.turn_id != turn_id:
         transcript.append(tx, case_id, last.turn_id, kind="request", message=dump(ModelRequest(answered)))
         answered, note = [], None
@@ -83,10 +98,33 @@ def compose(tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int,
 
 def look(tx: Tx, case_id: CaseId, turn_id: TurnId, *, turns: int, prompt_version: str) -> Window:
     """The bounded window that ends with the newest message; its cost does not grow with the age of the case (R19)."""
-    rows = transcript.window(tx, case_id, turn_id, turns)
+    compaction = compactions.newest(tx, case_id)
+    after = 0 if compaction is None else compaction.upto
+    rows = transcript.window(tx, case_id, turn_id, turns + 1, after)  # one more: it says that there are too many
     while rows and rows[0].kind != "request":  # an answer without its question is not where a window begins
         rows.pop(0)
-    return Window(tuple(rows), prompt_version, request_digest(prompt_version, rows))
+    return _window(tuple(rows), prompt_version, compaction)
+
+
+def rebuild(tx: Tx, step: Step) -> Window:
+    """The window that a model step sent, from what it names (R17); its digest says whether it is the same."""
+    named = step.request or {}
+    first, last, of = named["from"], named["to"], named["compaction"]
+    if not isinstance(first, int) or not isinstance(last, int):
+        raise TypeError(f"step {step.id} names no range of the transcript")
+    compaction = compactions.by_id(tx, CompactionId(of)) if isinstance(of, int) else None
+    return _window(tuple(transcript.lines(tx, step.case_id, first, last)), str(named["prompt"]), compaction)
+
+
+def _window(rows: tuple[Line, ...], prompt_version: str, compaction: Compaction | None) -> Window:
+    seen = Window(rows, prompt_version, "", compaction)
+    return replace(seen, digest=request_digest(prompt_version, seen.lines))
+
+
+def _line(compaction: Compaction) -> Line:
+    """A compaction as a message; its place is before every message of the transcript."""
+    message = dump(ModelRequest([UserPromptPart(compaction.text, timestamp=_at(compaction.at))]))
+    return Line(compaction.case_id, -compaction.id, "request", message, tokens=compaction.tokens)
 
 
 def request_digest(prompt_version: str, rows: Sequence[Line | TranscriptRow]) -> str:
@@ -106,7 +144,7 @@ class Reader:
 
     def messages(self, window: Window, instructions: str) -> list[ModelMessage]:
         """The messages of a window, the last with the instructions of the prompt."""
-        found = [self._message(row) for row in window.rows]
+        found = [self._message(row) for row in window.lines]
         if found and isinstance(found[-1], ModelRequest):
             found[-1] = replace(found[-1], instructions=instructions)
         return found
@@ -165,10 +203,17 @@ def spoken_by(who: str, text: str, at: int, *, files: Sequence[str] = ()) -> Use
     return UserPromptPart("\n".join([f"{who}: {frame.framed(text)}", *files]), timestamp=_at(at))
 
 
-def _returns(tx: Tx, last: TranscriptRow | None, result_characters: int) -> list[ToolReturnPart | UserPromptPart]:
+def _returns(
+    tx: Tx, last: TranscriptRow | None, result_characters: int, room: int | None
+) -> list[ToolReturnPart | UserPromptPart]:  # fmt: skip
     if last is None or last.kind != "response" or last.step_id is None:
         return []
-    return [_return(step, result_characters) for step in steps.of_response(tx, StepId(last.step_id))]
+    made = steps.of_response(tx, StepId(last.step_id))
+    most = result_characters
+    if room is not None and made:
+        left = room - transcript.tokens_of(tx, last.turn_id)
+        most = max(_SHOWN_AT_LEAST, min(most, left * _CHARACTERS_FOR_A_TOKEN // len(made)))
+    return [_return(step, most) for step in made]
 
 
 def _return(step: Step, most: int) -> ToolReturnPart:
