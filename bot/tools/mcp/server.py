@@ -46,6 +46,8 @@ class Server:
         self._definitions: dict[str, Definition] = {}
         self._up, self._woken, self._hurry = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._over = self._look_again = self._told_of_garbage = False
+        self.leaving = False
+        """Set before its task is cancelled for good."""
         self.tried = asyncio.Event()
         """Set once it is known whether it can be reached at all."""
         self.trouble: str | None = "it has not been reached yet"
@@ -64,6 +66,8 @@ class Server:
                 failures, trouble = 0, "the connection was lost; it is being made again"
             except Exception as error:
                 trouble = why(error, self._settings, self._last_words.line)
+            if self.leaving:  # what cancelled us came while a connection ended, where the SDK may swallow it
+                return
             if self.trouble != trouble:
                 logs.event(log, "mcp.down", logging.WARNING, server=self.name, why=trouble)
             self.trouble = trouble
