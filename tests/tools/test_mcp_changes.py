@@ -1,5 +1,6 @@
 """What becomes of a question when the tool it is about changes, or its server is down (R8, R9)."""
 
+import asyncio
 import signal
 from pathlib import Path
 
@@ -143,6 +144,28 @@ async def test_after_a_restart_an_approval_waits_until_its_server_is_known(mcp_r
     rig.model.then(says("Done."))
     await rig.work()
     assert own.effects() == ["hello"]
+
+
+async def test_a_server_that_is_busy_is_not_cut_off_from_what_it_is_doing(
+    mcp_rig: McpRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not say in time what its tools are; but another call of it is under way."""
+    rig = await mcp_rig({"own": program(tmp_path)})
+    under_way = asyncio.create_task(outside.make(the(rig, "own.hold"), {}))
+    own = Behaviour(tmp_path)
+
+    async def begun() -> bool | None:
+        return own.begun() or None
+
+    await until(begun)
+    monkeypatch.setattr(mcp_server, "LOOK_S", 0.0)
+    refused = await outside.make(the(rig, "own.record"), {"text": "hello"})
+    assert not isinstance(refused, outside.TimedOut)
+    assert refused.content == "not run: the MCP server own cannot be used: it does not answer in time"
+    (tmp_path / "go").touch()
+    made = await under_way
+    assert not isinstance(made, outside.TimedOut)
+    assert made.kind is ResultKind.OK
 
 
 async def test_a_server_that_was_killed_is_started_again_for_the_next_call(mcp_rig: McpRig, tmp_path: Path) -> None:

@@ -46,6 +46,8 @@ class Server:
         self._definitions: dict[str, Definition] = {}
         self._up, self._woken, self._hurry = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._over = self._look_again = self._told_of_garbage = False
+        self.leaving = False
+        """Set before its task is cancelled for good."""
         self.tried = asyncio.Event()
         """Set once it is known whether it can be reached at all."""
         self.trouble: str | None = "it has not been reached yet"
@@ -64,6 +66,8 @@ class Server:
                 failures, trouble = 0, "the connection was lost; it is being made again"
             except Exception as error:
                 trouble = why(error, self._settings, self._last_words.line)
+            if self.leaving:  # what cancelled us came while a connection ended, where the SDK may swallow it
+                return
             if self.trouble != trouble:
                 logs.event(log, "mcp.down", logging.WARNING, server=self.name, why=trouble)
             self.trouble = trouble
@@ -80,14 +84,19 @@ class Server:
 
     async def call(self, asked: "Definition", args: dict[str, object]) -> object:
         """Make a call. Raises `ToolFailed`, or `OutcomeOpen` where nobody knows whether it was done."""
+        session = await self._connected()
         try:
-            return await call(await self._connected(), asked.name, args)
-        except SessionGone:
-            self._drop()
+            return await call(session, asked.name, args)
+        except SessionGone:  # the server was started anew, and may be another by now
+            self._drop(session)
+        await self.confirm(asked)
         return await call(await self._connected(), asked.name, args)
 
     async def confirm(self, asked: "Definition") -> None:
-        """Look at the tools again; raises `ToolFailed` for one that is not what it was, or cannot be looked at (R9)."""
+        """Look at the tools again; raises `ToolFailed` for one that is not what it was, or cannot be looked at (R9).
+
+        A server that only does not answer keeps its connection: it may be busy with a call that is not to be cut off.
+        """
         for last in (False, True):
             session = await self._connected()
             try:
@@ -95,8 +104,9 @@ class Server:
                     await self._look(session)
                 break
             except Exception as error:
-                self._drop()
-                if last:
+                if not isinstance(error, TimeoutError):
+                    self._drop(session)
+                if last or isinstance(error, TimeoutError):
                     raise self._cannot_be_used(why(error, self._settings, "")) from None
         now = self._definitions.get(asked.name)
         if now is None or definition.digest(now) != definition.digest(asked):
@@ -118,11 +128,12 @@ class Server:
     def _cannot_be_used(self, reason: str) -> NotReached:
         return NotReached(f"not run: the MCP server {self.name} cannot be used: {reason}")
 
-    def _drop(self) -> None:
-        """Give the connection up; the task makes another."""
-        self._session = None
-        self._up.clear()
-        self._ended()
+    def _drop(self, session: "ClientSession") -> None:
+        """Give a connection up, unless another has taken its place; the task makes one."""
+        if self._session is session:
+            self._session = None
+            self._up.clear()
+            self._ended()
 
     async def _be_connected(self) -> None:
         """Connect, say which tools there are, and stay until the connection ends. Raises whatever hinders it."""
@@ -153,8 +164,12 @@ class Server:
             self._woken.clear()
             if self._look_again and not self._over:
                 self._look_again = False
-                async with asyncio.timeout(HANDSHAKE_S):
-                    await self._look(session)
+                try:
+                    async with asyncio.timeout(HANDSHAKE_S):
+                        await self._look(session)
+                except TimeoutError:  # it is busy, and is asked once more
+                    self._look_again = True
+                    self._woken.set()
 
     async def _look(self, session: "ClientSession") -> None:
         """Ask which tools there are, and tell if they are others than before."""

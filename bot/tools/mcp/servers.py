@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from bot.settings.tools import Mcp
 from bot.tools.mcp.server import Changed, Server
 
+_LEAVE_S = 5.0
 START_S = 10.0
 """How long a start waits for servers: one that is late is used once it is there."""
 
@@ -25,8 +26,13 @@ class Servers:
             await self._tried()
             yield
         finally:
-            for task in tasks:
-                task.cancel()
+            for one in self.all.values():
+                one.leaving = True
+            left = set(tasks)
+            while left:  # one may come to nothing: the SDK takes it for its own while a connection ends
+                for task in left:
+                    task.cancel()
+                _, left = await asyncio.wait(left, timeout=_LEAVE_S)
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _tried(self) -> None:

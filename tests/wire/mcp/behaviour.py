@@ -54,6 +54,10 @@ class Behaviour:
         file = self.folder / "effects"
         return file.read_text("utf-8").splitlines() if file.exists() else []
 
+    def begun(self) -> bool:
+        """Whether a call waits in `hold`."""
+        return (self.folder / "begun").exists()
+
     def define_anew(self) -> None:
         """From now on `record` takes another argument, as after a deploy of the server."""
         (self.folder / "version").write_text("2", "utf-8")
@@ -76,6 +80,7 @@ class Behaviour:
             Tool(name="picture", description="Show it.", input_schema=NOTHING, annotations=looks),
             Tool(name="fail", description="Fail.", input_schema=NOTHING, annotations=looks),
             Tool(name="raise", description="Raise.", input_schema=NOTHING, annotations=looks),
+            Tool(name="hold", description="Wait for a file.", input_schema=NOTHING),
             Tool(name="grow", description="Define them anew, and say so.", input_schema=NOTHING, annotations=looks),
             Tool(name="hang", description="Never return.", input_schema=NOTHING),
             Tool(name="die", description="Write it down, and die.", input_schema=TEXT),
@@ -100,6 +105,10 @@ class Behaviour:
                 raise KeyError("secret detail")
             case "hang":
                 await anyio.Event().wait()
+            case "hold":
+                (self.folder / "begun").touch()
+                while not (self.folder / "go").exists():  # noqa: ASYNC110 - another process makes it
+                    await anyio.sleep(0.02)
             case "grow":
                 self.define_anew()
                 await ctx.session.send_tool_list_changed()
