@@ -27,6 +27,7 @@ from bot.settings import Settings
 from bot.toolkit import toolbox
 from bot.tools.declare import Tool
 from bot.tools.host.names import names
+from bot.turns import beside
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt
 from bot.turns.engine import Engine
@@ -184,6 +185,7 @@ def _assemble(
             agent="casebound",
             model=assistant.model_name,
             lease_ttl=settings.leases.ttl,
+            talks=beside.can_talk(assistant),
         ),
     )
     spool = Spool(settings.service.db)

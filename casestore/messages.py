@@ -135,6 +135,16 @@ def bring_into_view(tx: Tx, shown: Sequence[Message], transcript_seq: int) -> No
         tx.run("UPDATE messages SET in_view = :seq WHERE id = :id", id=message.id, seq=transcript_seq)
 
 
+def newest_of_engine(tx: Tx, case_id: CaseId) -> Message | None:
+    """The last thing the engine said itself."""
+    return tx.maybe(
+        Message,
+        """SELECT * FROM messages WHERE case_id = :id AND direction = 'out' AND provenance = 'system'
+           ORDER BY seq DESC LIMIT 1""",
+        id=case_id,
+    )
+
+
 def newest_out(tx: Tx, case_id: CaseId) -> Message | None:
     """The last thing we said."""
     return tx.maybe(
@@ -165,6 +175,18 @@ def of_turn(tx: Tx, turn_id: TurnId) -> list[Message]:
     """The inbound messages a turn answers."""
     return tx.all(
         Message, "SELECT * FROM messages WHERE turn_id = :turn_id AND direction = 'in' ORDER BY seq", turn_id=turn_id
+    )
+
+
+def of_turn_and_beside(tx: Tx, turn_id: TurnId) -> list[Message]:
+    """The same, and what was answered beside it while it was parked."""
+    return tx.all(
+        Message,
+        """SELECT * FROM messages WHERE direction = 'in' AND turn_id IN (
+               SELECT :id UNION ALL
+               SELECT b.id FROM turns t JOIN turns b ON b.case_id = t.case_id AND b.seq > t.seq AND b.beside = t.id
+               WHERE t.id = :id) ORDER BY seq""",
+        id=turn_id,
     )
 
 

@@ -13,6 +13,8 @@ class Line(NamedTuple):
     seq: int
     kind: str
     message: str
+    beside: bool = False
+    """Whether it was said beside a parked turn."""
 
 
 def append(
@@ -32,21 +34,28 @@ def window(tx: Tx, case_id: CaseId, turn_id: TurnId, turns: int) -> list[Line]:
     """The messages of this turn and of the `turns - 1` before it, oldest first.
 
     It begins at a turn's first message, so a call and its result are never cut apart by it; a turn that ended with
-    calls unanswered has their results in the first request of the next one.
+    calls unanswered has their results in the first request of the next one. Turns beside others belong to them.
     """
     first = tx.value(
         """SELECT min((SELECT min(t.seq) FROM transcript t WHERE t.turn_id = n.id))
-           FROM (SELECT id FROM turns WHERE case_id = :case_id AND seq <= (
+           FROM (SELECT id FROM turns WHERE case_id = :case_id AND beside IS NULL AND seq <= (
                SELECT seq FROM turns WHERE id = :turn_id) ORDER BY seq DESC LIMIT :turns) n""",
         case_id=case_id, turn_id=turn_id, turns=turns,
     )  # fmt: skip
     if first is None:
         return []
+    return lines(tx, case_id, int(str(first)), None)
+
+
+def lines(tx: Tx, case_id: CaseId, first: int, last: int | None) -> list[Line]:
+    """What is sent of the messages from `first` to `last`, both included; to the end for None."""
     rows = tx.tuples(
-        "SELECT case_id, seq, kind, message FROM transcript WHERE case_id = :id AND seq >= :first ORDER BY seq",
-        id=case_id, first=first,
+        """SELECT t.case_id, t.seq, t.kind, t.message, n.beside IS NOT NULL FROM transcript t
+           JOIN turns n ON n.id = t.turn_id
+           WHERE t.case_id = :id AND t.seq >= :first AND (:last IS NULL OR t.seq <= :last) ORDER BY t.seq""",
+        id=case_id, first=first, last=last,
     )  # fmt: skip
-    return [Line(*row) for row in cast("list[tuple[CaseId, int, str, str]]", rows)]
+    return [Line(*row) for row in cast("list[tuple[CaseId, int, str, str, bool]]", rows)]
 
 
 def between(tx: Tx, case_id: CaseId, first: int, last: int | None) -> list[TranscriptRow]:
@@ -56,6 +65,16 @@ def between(tx: Tx, case_id: CaseId, first: int, last: int | None) -> list[Trans
         """SELECT * FROM transcript WHERE case_id = :id AND seq >= :first AND (:last IS NULL OR seq <= :last)
            ORDER BY seq""",
         id=case_id, first=first, last=last,
+    )  # fmt: skip
+
+
+def newest_of(tx: Tx, case_id: CaseId, beside: TurnId | None) -> TranscriptRow | None:
+    """The last message that was said beside a turn; for None, the last that was said beside none."""
+    return tx.maybe(
+        TranscriptRow,
+        """SELECT t.* FROM transcript t JOIN turns n ON n.id = t.turn_id
+           WHERE t.case_id = :id AND n.beside IS NOT DISTINCT FROM :beside ORDER BY t.seq DESC LIMIT 1""",
+        id=case_id, beside=beside,
     )  # fmt: skip
 
 

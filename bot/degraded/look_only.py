@@ -4,13 +4,12 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelUnavailable
-from bot.tools.declare import BadArguments, Tool
+from bot.tools.declare import BadArguments
 from bot.turns import outside, policy
 from bot.turns.desk import Desk
 from bot.turns.model import ask_model, usage_of
 from bot.turns.results import CallResult
 from casestore.model_steps import Usage
-from casestore.states import Tier
 
 _NOT_NOW = "refused: nothing can be recorded just now, so nothing is done; say so, and that it can be asked for later"
 
@@ -20,7 +19,7 @@ class LookOnly:
 
     def __init__(self, desk: Desk, model: Model) -> None:
         self._desk, self._model = desk, model
-        self._tools = {tool.wire_name: tool for tool in desk.toolbox.offered if _harmless(tool, desk)}
+        self._tools = {tool.wire_name: tool for tool in desk.toolbox.offered if policy.only_looks(tool, desk.settings)}
         self._parameters = ModelRequestParameters(
             function_tools=[tool.definition() for tool in self._tools.values()], allow_text_output=True
         )
@@ -49,12 +48,6 @@ class LookOnly:
         if not isinstance(result, CallResult):
             return ToolReturnPart(call.tool_name, _NOT_NOW, call.tool_call_id, outcome="denied")
         return ToolReturnPart(call.tool_name, result.shown(most), call.tool_call_id, outcome=result.outcome)
-
-
-def _harmless(tool: Tool, desk: Desk) -> bool:
-    """It only looks, at nothing that needs a consent, and outside of the store."""
-    free = policy.explain(tool, desk.settings) == "free"
-    return tool.tier is Tier.READ_ONLY and free and not (tool.sensitive or tool.verified) and tool.call is not None
 
 
 def _sum(used: list[Usage]) -> Usage:

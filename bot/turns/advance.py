@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.outbound import speech
-from bot.turns import calls, endings, journal, window
+from bot.turns import beside, calls, endings, journal, window
 from bot.turns.desk import Desk
 from bot.turns.instruct import CallModel, Ended, Instruction, Lost, RunCalls
 from bot.turns.results import CallResult, ResultKind
@@ -203,11 +203,14 @@ def _first(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
     if endings.too_many_attempts(tx, desk, begun):
         why = f"it was attempted {begun.turn.attempts - 1} times without an answer"
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR))
+    if begun.turn.beside is None:
+        beside.fold(tx, now, begun.turn)
     if begun.turn.attempts == 1 and begun.earlier is not None:
+        beside.fold(tx, now, turns.by_id(tx, begun.earlier))
         endings.close_calls(tx, now, begun.earlier, "the case was taken on before it came back", in_flight=True)
+    prompt = desk.prompt_of(begun.turn)
     runs.set_prompt(
-        tx, begun.run.id,
-        prompts.keep(tx, now, text=desk.prompt.text, tools=desk.prompt.tools, label=desk.prompt.label),
+        tx, begun.run.id, prompts.keep(tx, now, text=prompt.text, tools=prompt.tools, label=prompt.label)
     )  # fmt: skip
     return advance(tx, now, desk, begun)
 
@@ -223,7 +226,10 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
         if reached:
             return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, what, outcome=Outcome.LIMIT))
     window.compose(tx, begun.case.id, begun.turn.id, result_characters=limits.result_characters, note=note)
-    seen = window.look(tx, begun.case.id, begun.turn.id, turns=limits.window_turns, prompt_version=desk.prompt.version)
+    seen = window.look(
+        tx, begun.case.id, begun.turn.beside or begun.turn.id, turns=limits.window_turns,
+        prompt_version=desk.prompt_of(begun.turn).version, waiting=beside.waiting(tx, now, desk, begun),
+    )  # fmt: skip
     deadline = now + desk.settings.model.timeout
     step_id = model_steps.start(tx, now, begun.lease, run, ModelCall(seen.named, seen.digest, deadline))
     return CallModel(begun, step_id, seen)

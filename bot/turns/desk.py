@@ -10,6 +10,7 @@ from bot.tools.declare import Tool
 from bot.turns import policy
 from casestore import prompts
 from casestore.canonical import encode
+from casestore.models import Turn
 from casestore.turns import Worker
 
 
@@ -37,6 +38,15 @@ class Desk:
     prompt: Prompt
     worker: Worker
 
+    @cached_property
+    def prompt_beside(self) -> Prompt:
+        """What a turn beside a parked one is given: the same text, and the tools that only look."""
+        return Prompt(self.prompt.label, self.prompt.text, self.toolbox.schemas(beside=True))
+
+    def prompt_of(self, turn: Turn) -> Prompt:
+        """What the runs of a turn are given."""
+        return self.prompt if turn.beside is None else self.prompt_beside
+
     def now(self) -> int:
         """The time, in ms UTC."""
         return self.clock.now()
@@ -49,6 +59,7 @@ class Toolbox:
         self.tools = dict(sorted(tools.items()))
         self._by_wire = {tool.wire_name: tool for tool in self.tools.values()}
         self.offered = [tool for tool in self.tools.values() if policy.offered(tool, settings)]
+        self.offered_beside = [tool for tool in self.offered if policy.only_looks(tool, settings)]
 
     def get(self, name: str) -> Tool | None:
         """A tool by its dotted name."""
@@ -58,11 +69,14 @@ class Toolbox:
         """A tool by the name a provider uses."""
         return self._by_wire.get(wire_name)
 
-    def schemas(self) -> str:
+    def offered_to(self, turn: Turn) -> list[Tool]:
+        """What a turn may use: one beside a parked turn only looks."""
+        return self.offered if turn.beside is None else self.offered_beside
+
+    def schemas(self, *, beside: bool = False) -> str:
         """The schemas of the offered tools, as they are sent and as the prompt's version hashes them."""
-        return encode(
-            [{"name": t.wire_name, "description": t.description, "parameters": t.schema} for t in self.offered]
-        )
+        tools = self.offered_beside if beside else self.offered
+        return encode([{"name": t.wire_name, "description": t.description, "parameters": t.schema} for t in tools])
 
     @property
     def longest_call_ms(self) -> int:

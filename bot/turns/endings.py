@@ -62,14 +62,20 @@ def answer(
     if text.strip():
         speech.say(tx, now, begun.case.id, text, provenance=Provenance.ASSISTANT, turn_id=begun.turn.id)
     turns.settle(tx, now, begun.turn.id)
-    cases.wait(tx, now, begun.case.id, waiting_on)
+    if begun.turn.beside is None:  # else the case waits for whom it waited before
+        cases.wait(tx, now, begun.case.id, waiting_on)
     return _end(tx, now, begun, outcome, stop_reason)
 
 
 def hand_off(
     tx: Tx, now: int, begun: Begun, why: str, *, outcome: Outcome = Outcome.HANDED_OFF, error: str | None = None
 ) -> Ended:  # fmt: skip
-    """Give the case to an operator, with a note: never an endless loop. What still waits is not asked (R7)."""
+    """Give the case to an operator, with a note: never an endless loop. What still waits is not asked (R7).
+
+    A turn beside a parked one hands nothing off: it says that it has no answer, and the case waits as before.
+    """
+    if begun.turn.beside is not None:
+        return _leave(tx, now, begun, why, error=error)
     close_calls(tx, now, begun.turn.id, f"handed to an operator: {why}")
     case = cases.by_id(tx, begun.case.id)
     if case.state is CaseState.RESOLVED:  # resolved in the same breath; but an operator is to look at it
@@ -78,6 +84,14 @@ def hand_off(
     turns.settle(tx, now, begun.turn.id)
     cases.wait(tx, now, begun.case.id, WaitingOn.OPERATOR)
     return _end(tx, now, begun, outcome, why, error=error, escalated=True)
+
+
+def _leave(tx: Tx, now: int, begun: Begun, why: str, *, error: str | None) -> Ended:
+    close_calls(tx, now, begun.turn.id, why)
+    text = f"I cannot answer that now: {why.rstrip('.')}. Your message is stored in {begun.case.label}."
+    speech.say(tx, now, begun.case.id, text)
+    turns.settle(tx, now, begun.turn.id)
+    return _end(tx, now, begun, Outcome.ERROR, why, error=error)
 
 
 def close_calls(tx: Tx, now: int, turn_id: TurnId, why: str, *, in_flight: bool = False) -> None:
@@ -111,7 +125,8 @@ def abandon(tx: Tx, now: int, case: Case, turn_id: TurnId, why: str) -> None:
     messages.mark_read(tx, case.id, turn_id)
     close_calls(tx, now, turn_id, why)
     turns.settle(tx, now, turn_id, TurnState.FAILED)
-    cases.wait(tx, now, case.id, WaitingOn.OPERATOR)
+    if turns.by_id(tx, turn_id).beside is None:
+        cases.wait(tx, now, case.id, WaitingOn.OPERATOR)
     speech.say(tx, now, case.id, f"I cannot go on with {case.label}: {why}. An operator has to look at it.")
 
 
@@ -128,7 +143,7 @@ def _end(
     runs.end(tx, now, begun.run.id, outcome, stop_reason=stop_reason, error=error, escalated=escalated)
     cases.write_paraphrase(tx, begun.case.id, paraphrase.of_case(tx, begun.case.id))
     head = str(trail.head(tx, begun.case.id))
-    return Ended(begun.run.id, outcome, more=leases.has_work(tx, begun.case.id), head=head)
+    return Ended(begun.run.id, outcome, more=leases.has_work(tx, begun.case.id, talks=begun.talks), head=head)
 
 
 def too_many_attempts(tx: Tx, desk: Desk, begun: Begun) -> bool:

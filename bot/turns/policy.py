@@ -65,6 +65,12 @@ def offered(tool: Tool, settings: Settings) -> bool:
     return _surface(tool, settings) != "refuse" and not (settings.policy.observe and tool.tier is not Tier.READ_ONLY)
 
 
+def only_looks(tool: Tool, settings: Settings) -> bool:
+    """Whether it only looks, at nothing that needs anybody's yes, and outside of the store."""
+    free = explain(tool, settings) == "free"
+    return tool.tier is Tier.READ_ONLY and free and not (tool.sensitive or tool.verified) and tool.call is not None
+
+
 def explain(tool: Tool, settings: Settings) -> str:
     """What the policy does with a tool, for `casebound tools list`."""
     if not offered(tool, settings):

@@ -1,7 +1,7 @@
 """The window: what the model is sent, read bounded from the store, rebuilt byte for byte from it (R17, R19)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import cast
@@ -19,14 +19,16 @@ from pydantic_core import PydanticSerializationError
 
 from bot.inbound import attached
 from bot.tools.declare import wire
+from bot.turns.arrange import NOT_STORED, arrange, with_waiting
 from bot.turns.results import CallResult
-from casestore import messages, principals, steps, transcript
+from casestore import messages, principals, steps, transcript, turns
 from casestore.canonical import digest, encode
 from casestore.models import CaseId, Message, Step, StepId, TranscriptRow, TurnId
 from casestore.transcript import Line
 from casestore.tx import Tx
 from channels.text import storable
 
+GO_ON_NOTE = "system: what became of the calls that waited stands in their results; go on with what was asked"
 _KEPT_AT_MOST = 8_000_000
 """Characters of stored messages that are kept parsed: enough for the windows of some hundred cases at once."""
 
@@ -38,6 +40,8 @@ class Window:
     rows: tuple[Line, ...]
     prompt_version: str
     digest: str
+    waiting: str | None = None
+    """What was sent in place of results that had not come, in a turn beside a parked one; the step alone keeps it."""
 
     @property
     def named(self) -> str:
@@ -49,6 +53,7 @@ class Window:
                 "from": self.rows[0].seq,
                 "to": self.rows[-1].seq,
                 "settings": {},
+                **({} if self.waiting is None else {"waiting": self.waiting}),
             }
         )
 
@@ -58,17 +63,22 @@ def compose(tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int,
 
     False where there is nothing new to send. Every call of the last response has its result by now (R7). Those of a
     turn that was ended by a person or a limit come in a request of their own, which belongs to that turn: a window
-    that begins after it begins with what was said, not with results of calls it does not hold (R19).
+    that begins after it begins with what was said, not with results of calls it does not hold (R19). So do those
+    that an exchange beside them waited for, which is shown after them.
     """
-    last = transcript.newest(tx, case_id)
+    beside = turns.by_id(tx, turn_id).beside
+    last = transcript.newest_of(tx, case_id, beside)
     answered = _returns(tx, last, result_characters)
-    if answered and last is not None and last.turn_id != turn_id:
+    talked = beside is None and _talked_beside(tx, case_id, last, result_characters)
+    if answered and last is not None and (last.turn_id != turn_id or talked):
         transcript.append(tx, case_id, last.turn_id, kind="request", message=dump(ModelRequest(answered)))
         answered, note = [], None
     said = messages.not_in_view(tx, case_id)
     parts = [*answered, *(spoken(tx, message) for message in said)]
     if note is not None and last is not None and last.kind == "response":  # else it has been sent already
         parts.append(UserPromptPart(note))
+    if talked and not parts:
+        parts.append(UserPromptPart(GO_ON_NOTE))
     if not parts:
         return False
     alerts = [part for message in said for part in message.body if part.get("type") == "alert"]
@@ -80,12 +90,25 @@ def compose(tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int,
     return True
 
 
-def look(tx: Tx, case_id: CaseId, turn_id: TurnId, *, turns: int, prompt_version: str) -> Window:
-    """The bounded window that ends with the newest message; its cost does not grow with the age of the case (R19)."""
+def look(
+    tx: Tx, case_id: CaseId, turn_id: TurnId, *, turns: int, prompt_version: str, waiting: str | None = None
+) -> Window:  # fmt: skip
+    """The bounded window that ends with the newest message; its cost does not grow with the age of the case (R19).
+
+    `waiting` stands in for the results of the parked turn that this one is beside.
+    """
     rows = transcript.window(tx, case_id, turn_id, turns)
+    rows = arrange(rows) if waiting is None else with_waiting(rows, waiting, case_id)
     while rows and rows[0].kind != "request":  # an answer without its question is not where a window begins
         rows.pop(0)
-    return Window(tuple(rows), prompt_version, request_digest(prompt_version, rows))
+    return Window(tuple(rows), prompt_version, request_digest(prompt_version, rows), waiting)
+
+
+def rebuild(tx: Tx, case_id: CaseId, named: Mapping[str, object]) -> list[Line]:
+    """The messages of a request that was sent, in their order, from what its step has stored (`Window.named`, R17)."""
+    rows = transcript.lines(tx, case_id, int(str(named["from"])), int(str(named["to"])))
+    waiting = named.get("waiting")
+    return arrange(rows) if waiting is None else with_waiting(rows, str(waiting), case_id)
 
 
 def request_digest(prompt_version: str, rows: Sequence[Line | TranscriptRow]) -> str:
@@ -114,6 +137,8 @@ class Reader:
         if known := self._parsed.get((row.case_id, row.seq)):
             return known[0]
         message = ModelMessagesTypeAdapter.validate_json(f"[{row.message}]")[0]
+        if row.seq == NOT_STORED:
+            return message
         self._parsed[row.case_id, row.seq] = message, len(row.message)
         self._kept += len(row.message)
         while self._kept > _KEPT_AT_MOST:
@@ -163,10 +188,21 @@ def spoken_by(who: str, text: str, at: int) -> UserPromptPart:
 def _returns(tx: Tx, last: TranscriptRow | None, result_characters: int) -> list[ToolReturnPart | UserPromptPart]:
     if last is None or last.kind != "response" or last.step_id is None:
         return []
-    return [_return(step, result_characters) for step in steps.of_response(tx, StepId(last.step_id))]
+    return [result_of(step, result_characters) for step in steps.of_response(tx, StepId(last.step_id))]
 
 
-def _return(step: Step, most: int) -> ToolReturnPart:
+def _talked_beside(tx: Tx, case_id: CaseId, last: TranscriptRow | None, result_characters: int) -> bool:
+    """Whether something was said beside the turn since its last message; calls of it get their results, if cut off."""
+    newest = transcript.newest(tx, case_id)
+    if last is None or newest is None or newest.seq <= last.seq:
+        return False
+    if answered := _returns(tx, newest, result_characters):
+        transcript.append(tx, case_id, newest.turn_id, kind="request", message=dump(ModelRequest(answered)))
+    return True
+
+
+def result_of(step: Step, most: int) -> ToolReturnPart:
+    """The result of a call as the model is shown it, with at most so many characters."""
     if step.result is None:
         raise RuntimeError(f"step {step.id} has no result yet; its response cannot be answered")
     result = CallResult.load(step.result)

@@ -46,10 +46,15 @@ Line = ModelResponse | BaseException | Waits | Callable[[list[ModelMessage]], Mo
 
 
 class ScriptedModel(Model[None]):
-    """Says the lines of its script, one a call; `sent` is what it was sent, `offered` the tools it was offered."""
+    """Says the lines of its script, one a call; `sent` is what it was sent, `offered` the tools it was offered.
 
-    def __init__(self, *script: Line) -> None:
+    Like a provider it takes no request in which a call has no result, or a result no call (R7). `talks`: whether it
+    answers what is said while a call waits for a decision.
+    """
+
+    def __init__(self, *script: Line, talks: bool = False) -> None:
         super().__init__()
+        self.talks = talks
         self.script = list(script)
         self.sent: list[list[ModelMessage]] = []
         self.offered: list[list[str]] = []
@@ -73,6 +78,10 @@ class ScriptedModel(Model[None]):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         assert model_settings is None
+        assert unpaired(messages) == []
+        assert messages, "a request has something in it"
+        assert isinstance(messages[0], ModelRequest), "a request begins with what somebody said"
+        assert isinstance(messages[-1], ModelRequest), "a request ends with what is to be answered"
         self.sent.append(messages)
         self.offered.append([tool.name for tool in model_request_parameters.function_tools])
         assert self.script, f"the script is at its end, and the model is asked once more: {said(messages)}"

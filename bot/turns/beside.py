@@ -1,0 +1,68 @@
+"""A turn beside a parked one: what people say at an open gate is answered by a run that can only look.
+
+The parked turn is not touched. Its calls that wait get a result of the engine's in each request of the turn beside,
+and nowhere else; in the transcript they stay without one until they are decided (R7).
+"""
+
+from pydantic_ai.messages import ModelRequest, ToolReturnPart
+from pydantic_ai.models import Model
+
+from bot.gates import gating
+from bot.tools.declare import wire
+from bot.turns import endings, window
+from bot.turns.desk import Desk
+from bot.words.when import at_text
+from casestore import gates, recovery, steps, transcript, turns
+from casestore.models import Gate, Step, StepId, Turn
+from casestore.states import GateState
+from casestore.turns import Begun
+from casestore.tx import Tx
+
+_BEHIND = "not run yet: it waits behind another call, which waits for a decision"
+_DECIDED = "not run yet: the decision has come, and is carried out after this answer"
+_NOT_YOURS = "You can talk about it and look at things; you can neither run it nor decide it."
+
+
+def can_talk(model: Model) -> bool:
+    """Whether a model answers what people say while a call waits; one says `talks = False` where it does not."""
+    return bool(getattr(model, "talks", True))
+
+
+def waiting(tx: Tx, now: int, desk: Desk, begun: Begun) -> str | None:
+    """The request that stands for the results which the parked turn does not have yet, as JSON; None for other turns.
+
+    Who decides and until when are the engine's words. It goes into this one request, so no call is unpaired in it.
+    """
+    if begun.turn.beside is None:
+        return None
+    parked = transcript.newest_of(tx, begun.case.id, None)
+    if parked is None or parked.step_id is None:
+        return None
+    gate = gates.open_gate(tx, begun.case.id)
+    most = desk.settings.limits.result_characters
+    told = [
+        window.result_of(step, most) if step.result is not None else _waits(tx, now, desk, step, gate)
+        for step in steps.of_response(tx, StepId(parked.step_id))
+    ]
+    return window.dump(ModelRequest(told))
+
+
+def fold(tx: Tx, now: int, turn: Turn) -> None:
+    """A turn goes on, or is over: one beside it that has not answered answers no more; what it was to is in view."""
+    for other in turns.beside(tx, turn):
+        if other.settled_at is None:
+            recovery.recover(tx, now, other.id)
+            turns.settle(tx, now, other.id)
+        endings.close_calls(tx, now, other.id, "the decision came before it was done", in_flight=True)
+
+
+def _waits(tx: Tx, now: int, desk: Desk, step: Step, gate: Gate | None) -> ToolReturnPart:
+    if gate is None or gate.state is not GateState.OPEN:
+        text = _DECIDED
+    elif gate.step_id != step.id:
+        text = _BEHIND
+    else:
+        until = at_text(gate.expires_at, desk.settings.service.zone, now)
+        who = gating.who_decides(tx, gate)
+        text = f"waiting for a decision by {who}, until {until}; it has not been run. {_NOT_YOURS}"
+    return ToolReturnPart(wire(step.tool or ""), text, step.call_id or "")
