@@ -11,7 +11,6 @@ from pydantic_ai.models import Model
 from bench import workload
 from bench.workload import Moment, Told
 from bot import ids
-from bot.app import PROMPT
 from bot.clock import SystemClock
 from bot.degraded.spool import Spool
 from bot.degraded.standby import Standby
@@ -22,6 +21,7 @@ from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt, Toolbox
 from bot.turns.engine import Engine
 from bot.turns.instruct import Ended, Lost
+from bot.turns.prompt import BUILT_IN
 from casestore import gates, principals
 from casestore.db import Store
 from casestore.deciding import Decision
@@ -171,7 +171,7 @@ def _desk(settings: Settings, told: Told) -> Desk:
     worker = Worker(
         holder="bench", boot=ids.boot_id(), agent="casebound", model="scripted", lease_ttl=settings.leases.ttl
     )
-    return Desk(settings, CLOCK, box, Prompt("scripted", PROMPT, box.schemas()), worker)
+    return Desk(settings, CLOCK, box, Prompt("scripted", BUILT_IN, box.schemas()), worker)
 
 
 def _people(tx: Tx, now: int) -> None:

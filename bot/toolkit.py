@@ -1,4 +1,4 @@
-"""The tools of an installation: case tools and host tools, with what the operator's settings say about each."""
+"""The tools of an installation: the bundled ones and its own, with what the operator's settings say about each."""
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +10,7 @@ from bot.settings import Settings
 from bot.tools.case import case_tools
 from bot.tools.declare import BadDeclaration, Tool
 from bot.tools.host import host_tools
+from bot.tools.module import tools_in
 from bot.turns.desk import Toolbox
 
 
@@ -22,9 +23,14 @@ def toolbox(
     """
     try:
         bundled = (*case_tools(), *host_tools(caches, settings.host.log_dirs, now=now))
-        declared = {tool.name: tool for tool in (*bundled, *further)}
     except BadDeclaration as error:
         raise SettingsError(f"[host] {error}") from None
+    own = settings.python
+    theirs = [] if own.module is None else tools_in(own.module, own.path)
+    declared: dict[str, Tool] = {}
+    for tool in (*bundled, *further, *theirs):
+        if declared.setdefault(tool.name, tool) is not tool:
+            raise SettingsError(f"Two tools are called {tool.name}: give the one in [python] module another name")
     for name in settings.tools:
         if name not in declared:
             near = difflib.get_close_matches(name, declared, 1)

@@ -33,7 +33,7 @@ _WITHOUT_SPACES = ("discord",)
 class Platform:
     """An account as it is written: channel, space and the platform's own, immutable id.
 
-    `slack:T012/U345`; `discord:345`, as an account there is the same in every server.
+    `slack:T012/U345`; `discord:123456789012345678`, as an account there is the same in every server.
     """
 
     channel: str
@@ -56,6 +56,11 @@ def account(text: str) -> Platform:
             f"{text} is not an account in Slack; write slack:T…/U… with the ids as Slack spells them, in capitals: the "
             "workspace's, and the person's from their profile (⋮, Copy member ID). A name is no id."
         )
+    if match[1] == "discord" and not re.fullmatch(r"[0-9]{15,20}", match[3]):
+        raise typer.BadParameter(
+            f"{text} is not an account on Discord; write discord: and the person's id, some 18 digits (Developer Mode "
+            "on, their menu, Copy User ID). A name is no id."
+        )
     return Platform(match[1], match[2] or "", match[3])
 
 
@@ -70,7 +75,7 @@ def add(
     added = here.write(_add, here.now, as_, name, role)
     say(f"{added.name} is known as {added.role}.")
     say(f"Bind their accounts: {here.typed(f'principal bind {added.name} ACCOUNT')}")
-    say("An ACCOUNT is slack:T012/U345, for instance, or discord:345: the ids that the platform shows.")
+    say("An ACCOUNT is slack:T012/U345, for instance, or discord:123456789012345678: the ids that the platform shows.")
 
 
 @command(app, "list")
@@ -99,7 +104,7 @@ def bind(
     bound: Annotated[
         Platform,
         typer.Argument(
-            metavar="ACCOUNT", parser=account, help="CHANNEL:SPACE/ID, such as slack:T012/U345, or discord:345."
+            metavar="ACCOUNT", parser=account, help="CHANNEL:SPACE/ID, such as slack:T012/U345, or discord:ID."
         ),
     ],
     as_: As = BY_DEFAULT,

@@ -19,6 +19,7 @@ from bot.cli import (
     gate_keep,
     principal,
     principal_link,
+    prompt,
     run,
     tools,
     trail,
@@ -63,5 +64,5 @@ _ = (case_file, case_hands, case_moves, gate_decide, gate_keep, principal_link)
 up.add_to(app)
 chat.add_to(app)
 doctor.add_to(app)
-for noun in (case, gate, trail, run, principal, db, alert, tools):
+for noun in (case, gate, trail, run, principal, db, alert, tools, prompt):
     app.add_typer(noun.app)

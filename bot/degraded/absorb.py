@@ -6,13 +6,14 @@ Each function is one transaction and may be run again: a process killed after it
 from collections.abc import Sequence
 from datetime import tzinfo
 
+from bot.degraded import look_only
 from bot.degraded.spool import Answered, Arrived, Came, Exchange, Fact, Left, Used
 from bot.inbound import intake
 from bot.outbound import speech
 from bot.turns import advance, endings, window
 from bot.turns.desk import Desk
 from bot.turns.results import CallResult
-from casestore import bindings, leases, messages, model_steps, outbox, prompts, runs, transcript, turns
+from casestore import bindings, leases, messages, model_steps, outbox, transcript, turns
 from casestore.model_steps import ModelCall
 from casestore.models import Case, CaseId, Message, MessageId
 from casestore.states import LeaseKind, Provenance
@@ -60,8 +61,8 @@ def _answered(tx: Tx, entry: Answered, desk: Desk, case: Case) -> None:
         said = speech.say(tx, now, case.id, entry.text, provenance=Provenance.ASSISTANT)
         _was_said(tx, entry, said)
         return
-    prompt = desk.prompt
-    runs.set_prompt(tx, begun.run.id, prompts.keep(tx, now, text=prompt.text, tools=prompt.tools, label=prompt.label))
+    prompt = look_only.offered(desk).prompt
+    advance.keep_prompt(tx, now, begun, prompt)
     limits = desk.settings.limits
     window.compose(tx, case.id, begun.turn.id, result_characters=limits.result_characters)
     seen = window.look(tx, case.id, begun.turn.id, turns=limits.window_turns, prompt_version=prompt.version)

@@ -5,8 +5,8 @@ from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelUnavailable
 from bot.tools.declare import BadArguments
-from bot.turns import outside, policy
-from bot.turns.desk import Desk
+from bot.turns import outside
+from bot.turns.desk import Desk, Offer
 from bot.turns.model import ask_model, usage_of
 from bot.turns.results import CallResult
 from casestore.model_steps import Usage
@@ -19,7 +19,7 @@ class LookOnly:
 
     def __init__(self, desk: Desk, model: Model) -> None:
         self._desk, self._model = desk, model
-        self._tools = {tool.wire_name: tool for tool in desk.toolbox.offered if policy.only_looks(tool, desk.settings)}
+        self._tools = {tool.wire_name: tool for tool in offered(desk).tools}
         self._parameters = ModelRequestParameters(
             function_tools=[tool.definition() for tool in self._tools.values()], allow_text_output=True
         )
@@ -48,6 +48,11 @@ class LookOnly:
         if not isinstance(result, CallResult):
             return ToolReturnPart(call.tool_name, _NOT_NOW, call.tool_call_id, outcome="denied")
         return ToolReturnPart(call.tool_name, result.shown(most), call.tool_call_id, outcome=result.outcome)
+
+
+def offered(desk: Desk) -> Offer:
+    """What the model is given while nothing can be recorded. Where a case is spoken of may be unknown: no notes."""
+    return desk.offered(desk.toolbox.offered_beside, set())
 
 
 def _sum(used: list[Usage]) -> Usage:

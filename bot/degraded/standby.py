@@ -18,7 +18,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 
-from bot.degraded import absorb, recall
+from bot.degraded import absorb, look_only, recall
 from bot.degraded.look_only import LookOnly
 from bot.degraded.spool import Answered, Arrived, Exchange, Left, Spool
 from bot.errors import ModelRefused, ModelUnavailable
@@ -212,8 +212,8 @@ class Standby:
 
     def _messages(self, found: recall.Recalled, spoken: list[UserPromptPart | str]) -> list[ModelMessage] | None:
         """What the model is sent; None where nothing waits for an answer."""
-        rows = window.Window(found.rows, self._desk.prompt.version, "")
-        messages = self._reader.messages(rows, self._desk.prompt.text)
+        prompt = look_only.offered(self._desk).prompt
+        messages = self._reader.messages(window.Window(found.rows, prompt.version, ""), prompt.text)
         if messages and any(isinstance(part, ToolCallPart) for part in messages[-1].parts):
             return None
         waiting = list(found.unread)
@@ -229,7 +229,7 @@ class Standby:
             messages.append(recall.request(waiting))
         if not messages or not isinstance(last := messages[-1], ModelRequest):
             return None
-        messages[-1] = ModelRequest(last.parts, instructions=self._desk.prompt.text, metadata=last.metadata)
+        messages[-1] = ModelRequest(last.parts, instructions=prompt.text, metadata=last.metadata)
         return messages
 
     async def _say(self, address: Address, text: str) -> tuple[tuple[str, ...], bool]:

@@ -17,6 +17,11 @@ from casestore.states import OnExpiry, Role, Tier
 
 LEASE_MARGIN_MS = 30_000
 
+_SPOKEN_ON = ("slack", "discord", "web", "console")
+
+Note = Annotated[str, Field(min_length=1, max_length=4_000)]
+"""A note for the model; it is sent with every request that it belongs to."""
+
 Verdict = Literal["free", "gate", "refuse"]
 """What is done with calls of a tier: made at once, held at a gate, or refused."""
 
@@ -49,6 +54,21 @@ class Model(Section):
         if name != "playbook":
             raise ValueError("only 'playbook' is built in so far; write that, or leave the key out")
         return name
+
+
+class Prompt(Section):
+    """`[prompt]`: what the operator tells the model, beside what is built in."""
+
+    label: str | None = Field(default=None, min_length=1, max_length=80)
+    house: Place | None = None
+    channels: dict[str, Note] = Field(default_factory=dict[str, Note])
+
+    @field_validator("channels")
+    @classmethod
+    def _known(cls, channels: dict[str, str]) -> dict[str, str]:
+        if strange := sorted(channels.keys() - {*_SPOKEN_ON}):
+            raise ValueError(f"there is no channel {strange[0]!r}; there are {', '.join(_SPOKEN_ON)}")
+        return channels
 
 
 class Playbooks(Section):
@@ -196,6 +216,13 @@ class Host(Section):
     log_dirs: tuple[Directory, ...] = (Path("/var/log"),)
 
 
+class Python(Section):
+    """`[python]`: tools of one's own, in Python."""
+
+    module: str | None = Field(default=None, pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
+    path: Place = Path(".")
+
+
 class ToolSettings(Section):
     """`[tools."NAME"]`: what the operator says about a tool; None leaves it as it was declared."""
 
@@ -207,6 +234,7 @@ class ToolSettings(Section):
     may_change: tuple[str, ...] | None = None
     ttl: Duration | None = None
     timeout: Duration | None = None
+    note: Note | None = None
 
 
 class Settings(Section):
@@ -214,6 +242,7 @@ class Settings(Section):
 
     service: Service = Service()
     model: Model = Model()
+    prompt: Prompt = Prompt()
     playbooks: Playbooks = Playbooks()
     policy: Policy = Policy()
     gates: Gates = Gates()
@@ -228,6 +257,7 @@ class Settings(Section):
     files: Files = Files()
     cases: Cases = Cases()
     host: Host = Host()
+    python: Python = Python()
     tools: dict[str, ToolSettings] = Field(default_factory=dict[str, ToolSettings])
 
     @model_validator(mode="after")

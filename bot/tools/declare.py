@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from string import Formatter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 from bot.tools.arguments import BadArguments, BadDeclaration, Check, from_signature, plain, properties, read
 from casestore.states import Tier
@@ -21,7 +21,7 @@ from casestore.states import Tier
 if TYPE_CHECKING:
     from pydantic_ai.tools import ToolDefinition
 
-__all__ = ["BadArguments", "BadDeclaration", "Tool", "ToolFailed", "declare", "wire"]
+__all__ = ["BadArguments", "BadDeclaration", "Tool", "ToolFailed", "declare", "tool", "wire"]
 
 # No part may begin or end with "_", or contain two: then no two names share a wire name.
 NAME = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*(\.[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*)*")
@@ -199,6 +199,36 @@ def declare(
         call=None if applies else call,
         apply=apply if applies else None,
     )
+
+
+class Options(TypedDict, total=False):
+    """What may be said about a tool besides its statement; the fields of `Tool` say what each means."""
+
+    tier: Tier
+    description: str
+    reversible: bool
+    timeout_ms: int
+    sensitive: bool
+    verified: bool
+    effect_key: str
+    idempotent: bool
+    may_change: Iterable[str]
+    ttl_ms: int
+
+
+def tool(
+    statement: str, *, name: str | None = None, **options: Unpack[Options]
+) -> Callable[[Callable[..., Awaitable[object]]], Tool]:
+    """`declare` as a decorator of a coroutine function, whose own name is the tool's if none is given.
+
+    Raises `BadDeclaration` when the module is read.
+    """
+
+    def declared(function: Callable[..., Awaitable[object]]) -> Tool:
+        own = getattr(function, "__name__", "") if name is None else name
+        return declare(function, name=own, statement=statement, **options)
+
+    return declared
 
 
 def _require_plain(name: str, what: str, template: str, known: frozenset[str]) -> None:

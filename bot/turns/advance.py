@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bot.outbound import speech
 from bot.turns import beside, calls, endings, journal, window
-from bot.turns.desk import Desk
+from bot.turns.desk import Desk, Prompt
 from bot.turns.instruct import CallModel, Ended, Instruction, Lost, RunCalls
 from bot.turns.results import CallResult, ResultKind
 from casestore import cases, gates, leases, model_steps, prompts, recovery, runs, steps, transcript, turns
@@ -208,11 +208,14 @@ def _first(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
     if begun.turn.attempts == 1 and begun.earlier is not None:
         beside.fold(tx, now, turns.by_id(tx, begun.earlier))
         endings.close_calls(tx, now, begun.earlier, "the case was taken on before it came back", in_flight=True)
-    prompt = desk.prompt_of(begun.turn)
-    runs.set_prompt(
-        tx, begun.run.id, prompts.keep(tx, now, text=prompt.text, tools=prompt.tools, label=prompt.label)
-    )  # fmt: skip
+    keep_prompt(tx, now, begun, desk.offer(tx, begun.turn).prompt)
     return advance(tx, now, desk, begun)
+
+
+def keep_prompt(tx: Tx, now: int, begun: Begun, prompt: Prompt) -> None:
+    """Store the prompt a run works under, and name it in the run's record."""
+    version = prompts.keep(tx, now, text=prompt.text, tools=prompt.tools, label=prompt.label)
+    runs.set_prompt(tx, begun.run.id, version)
 
 
 def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = None) -> Instruction:
@@ -226,13 +229,16 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
         if reached:
             return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, what, outcome=Outcome.LIMIT))
     window.compose(tx, begun.case.id, begun.turn.id, result_characters=limits.result_characters, note=note)
+    offer = desk.offer(tx, begun.turn)
+    if offer.prompt.version != run.prompt_version:  # the case has been bound elsewhere since the run began
+        keep_prompt(tx, now, begun, offer.prompt)
     seen = window.look(
         tx, begun.case.id, begun.turn.beside or begun.turn.id, turns=limits.window_turns,
-        prompt_version=desk.prompt_of(begun.turn).version, waiting=beside.waiting(tx, now, desk, begun),
+        prompt_version=offer.prompt.version, waiting=beside.waiting(tx, now, desk, begun),
     )  # fmt: skip
     deadline = now + desk.settings.model.timeout
     step_id = model_steps.start(tx, now, begun.lease, run, ModelCall(seen.named, seen.digest, deadline))
-    return CallModel(begun, step_id, seen)
+    return CallModel(begun, step_id, seen, offer)
 
 
 def _next(tx: Tx, now: int, desk: Desk, begun: Begun, ended: Ended) -> Instruction:

@@ -15,7 +15,6 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from bot.degraded.spool import Came, Spool, Used
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.outbound.status_line import StatusLine
-from bot.tools.declare import Tool
 from bot.turns import advance, outside, window
 from bot.turns.advance import Response
 from bot.turns.desk import Desk
@@ -50,8 +49,6 @@ class Conductor:
         self._retry_after_s = tuple(retry_after_s)
         self._status = status
         self._reader = window.Reader()
-        self._parameters = _parameters(desk.toolbox.offered)
-        self._parameters_beside = _parameters(desk.toolbox.offered_beside)
         self.model_refused: str | None = None
         """Why the model refuses us, until it answers again; shown by `/readyz`."""
 
@@ -76,9 +73,11 @@ class Conductor:
     async def _call_model(self, call: CallModel) -> Instruction:
         """Ask the model; what passes is asked again within the lease, then put off (design, section 5)."""
         desk, begun, failures = self._desk, call.begun, 0
-        parameters = self._parameters if begun.turn.beside is None else self._parameters_beside
         while True:
-            messages = self._reader.messages(call.window, desk.prompt_of(begun.turn).text)
+            messages = self._reader.messages(call.window, call.offer.prompt.text)
+            parameters = ModelRequestParameters(
+                function_tools=[tool.definition() for tool in call.offer.tools], allow_text_output=True
+            )
             try:
                 answered = await ask_model(self._model, messages, parameters, desk.settings.model.timeout)
             except ModelRefused as error:
@@ -159,10 +158,6 @@ class Conductor:
             for step_id, outcome in results_in:
                 self._keep(step_id, outcome)
             raise
-
-
-def _parameters(offered: Sequence[Tool]) -> ModelRequestParameters:
-    return ModelRequestParameters(function_tools=[tool.definition() for tool in offered], allow_text_output=True)
 
 
 def _response(answered: ModelResponse) -> Response:

@@ -1,51 +1,55 @@
 """What a run works with: everything about an installation that does not change while it runs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from bot.clock import Clock
 from bot.settings import Settings
 from bot.tools.declare import Tool
-from bot.turns import policy
-from casestore import prompts
-from casestore.canonical import encode
+from bot.turns import policy, prompt
+from bot.turns.prompt import Prompt
+from casestore import bindings
 from casestore.models import Turn
 from casestore.turns import Worker
+from casestore.tx import Tx
+
+__all__ = ["Desk", "Offer", "Prompt", "Toolbox"]
 
 
 @dataclass(frozen=True)
-class Prompt:
-    """The text and tool schemas the model is given; its version is the hash of both (R16)."""
+class Offer:
+    """What the model is given in one case: the prompt and the tools, whose schemas are in it."""
 
-    label: str
-    text: str
-    tools: str
-
-    @cached_property
-    def version(self) -> str:
-        """16 characters of the hash."""
-        return prompts.version(self.text, self.tools)
+    prompt: Prompt
+    tools: Sequence[Tool]
 
 
 @dataclass(frozen=True)
 class Desk:
-    """Settings, clock, tools, prompt and worker of one service."""
+    """Settings, clock, tools, the prompt that every case begins with, and worker of one service."""
 
     settings: Settings
     clock: Clock
     toolbox: "Toolbox"
     prompt: Prompt
     worker: Worker
+    _offers: dict[tuple[frozenset[str], tuple[str, ...]], Offer] = field(
+        default_factory=dict[tuple[frozenset[str], tuple[str, ...]], Offer], init=False, compare=False, repr=False
+    )
 
-    @cached_property
-    def prompt_beside(self) -> Prompt:
-        """What a turn beside a parked one is given: the same text, and the tools that only look."""
-        return Prompt(self.prompt.label, self.prompt.text, self.toolbox.schemas(beside=True))
+    def offer(self, tx: Tx, turn: Turn) -> Offer:
+        """What the model is given in a turn as its case is now: channel notes only where it has a thread there."""
+        noted = self.settings.prompt.channels
+        threads = bindings.of_case(tx, turn.case_id) if noted else []
+        channels = {thread.address.partition(":")[0] for thread in threads} & {*noted}
+        return self.offered(self.toolbox.offered_to(turn), channels)
 
-    def prompt_of(self, turn: Turn) -> Prompt:
-        """What the runs of a turn are given."""
-        return self.prompt if turn.beside is None else self.prompt_beside
+    def offered(self, tools: Sequence[Tool], channels: set[str]) -> Offer:
+        """The same for given tools and channels; put together once."""
+        key = frozenset(channels), tuple(tool.name for tool in tools)
+        if key not in self._offers:
+            self._offers[key] = Offer(prompt.whole(self.prompt, self.settings, tools, channels), tools)
+        return self._offers[key]
 
     def now(self) -> int:
         """The time, in ms UTC."""
@@ -73,10 +77,9 @@ class Toolbox:
         """What a turn may use: one beside a parked turn only looks."""
         return self.offered if turn.beside is None else self.offered_beside
 
-    def schemas(self, *, beside: bool = False) -> str:
+    def schemas(self) -> str:
         """The schemas of the offered tools, as they are sent and as the prompt's version hashes them."""
-        tools = self.offered_beside if beside else self.offered
-        return encode([{"name": t.wire_name, "description": t.description, "parameters": t.schema} for t in tools])
+        return prompt.schemas(self.offered)
 
     @property
     def longest_call_ms(self) -> int:

@@ -9,6 +9,7 @@ from casestore.states import Outcome
 from casestore.turns import Begun
 
 if TYPE_CHECKING:
+    from bot.turns.desk import Offer
     from bot.turns.window import Window  # which needs the model layer; a command that only ends a case does not
 
 
@@ -19,6 +20,7 @@ class CallModel:
     begun: Begun
     step_id: StepId
     window: "Window"
+    offer: "Offer"
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,5 +159,5 @@ async def test_a_gate_is_asked_on_both_decided_once_and_both_cards_say_so(both: 
     assert both.effects.made == ["restart oven"]
     await both.until(lambda: reading.buttons(mine) == [] or None, "a card on Discord without buttons")
     await both.slack.until(lambda: buttons(found) == [])
-    assert f"Approved by kim via {on}" in reading.read(mine)
-    assert f"Approved by kim via {on}" in read(found)
+    assert f"Approved by kim via {on.capitalize()}" in reading.read(mine)
+    assert f"Approved by kim via {on.capitalize()}" in read(found)

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
@@ -123,7 +124,10 @@ async def test_a_program_that_does_not_end_is_stopped() -> None:
         await command.run(sys.executable, "-S", "-c", "import time; time.sleep(600)", seconds=0.05)
 
 
-async def test_a_cancelled_call_takes_the_program_and_its_children_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("turns", [2, 3, 4, 5, 6, 20])
+async def test_a_call_that_is_cancelled_at_any_moment_takes_the_program_and_its_children_with_it(
+    tmp_path: Path, turns: int
+) -> None:
     child = tmp_path / "child"
     script = (
         "import os, sys, time\n"
@@ -134,8 +138,10 @@ async def test_a_cancelled_call_takes_the_program_and_its_children_with_it(tmp_p
         "time.sleep(600)\n"
     )
     running = asyncio.ensure_future(command.run(sys.executable, "-S", "-c", script, str(child), seconds=600))
-    while not child.exists():  # noqa: ASYNC110 - another process writes it
-        await asyncio.sleep(0.01)
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    while not child.exists():  # our own loop stands still meanwhile: it is this far with the start and no further
+        time.sleep(0.01)  # noqa: ASYNC251
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

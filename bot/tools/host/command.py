@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import signal
+from asyncio.subprocess import Process
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,18 +34,7 @@ async def run(*argv: str, seconds: float) -> Finished:
 
     Its own process group dies with the call, also when the caller is cancelled.
     """
-    environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=environment,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise ToolFailed(f"{Path(argv[0]).name} could not be started: {error.strerror}.") from None
+    process = await _start(*argv)
     assert process.stdout is not None
     assert process.stderr is not None
     try:
@@ -54,11 +44,42 @@ async def run(*argv: str, seconds: float) -> Finished:
     except TimeoutError:
         raise ToolFailed(f"{Path(argv[0]).name} took longer than {seconds:g} s and was stopped.") from None
     finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+        await _end(process)
     return Finished(code, out, err)
+
+
+async def _start(*argv: str) -> Process:
+    """The program, running. A start that is cut short stops a half of what was started, and may never return.
+
+    So it is let come to its end, and the program is ended then.
+    """
+    environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *argv,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=environment,
+            start_new_session=True,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with suppress(OSError):
+            await _end(await starting)
+        raise
+    except OSError as error:
+        raise ToolFailed(f"{Path(argv[0]).name} could not be started: {error.strerror}.") from None
+
+
+async def _end(process: Process) -> None:
+    """End a program that still runs, with all of its group."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
 
 
 async def _last(stream: asyncio.StreamReader) -> str:

@@ -1,0 +1,153 @@
+"""Tools that an installation writes itself, in Python."""
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bot.errors import SettingsError
+from bot.settings import Settings
+from bot.toolkit import toolbox
+from tests.cli.command_line import Cli
+from tests.loop.conftest import MakeRig
+from tests.loop.rig import Rig
+from tests.loop.scripted import calls, says
+
+Write = Callable[[str], Settings]
+PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
+HEAD = "import asyncio\nfrom bot.tools import Tier, ToolFailed, tool\n"
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Writes `my_tools.py`; the settings that name it."""
+
+    def written(text: str) -> Settings:
+        monkeypatch.delitem(sys.modules, "my_tools", raising=False)
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)
+        (tmp_path / "my_tools.py").write_text(text, "utf-8")
+        return Settings.model_validate({"python": {"module": "my_tools", "path": tmp_path}})
+
+    return written
+
+
+async def served(make_rig: MakeRig, settings: Settings) -> Rig:
+    rig = await make_rig(settings=settings)
+    rig.tools = toolbox(settings, {}, rig.clock.now).tools
+    await rig.restart()
+    return rig
+
+
+def example() -> str:
+    found = re.search(r"```python\n(.+?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+async def test_the_example_in_the_docs_looks_at_once_and_asks_before_it_pays(make_rig: MakeRig, write: Write) -> None:
+    rig = await served(make_rig, write(example()))
+    rig.model.then(
+        calls(("shop.order", {"order": "A-1"})), calls(("shop.refund", {"order": "A-1", "cents": 5})), says("Done.")
+    )
+    case = await rig.say("pay A-1 back")
+    await rig.work()
+    assert (await rig.steps(case))[0].result == '{"content":"shipped","kind":"ok"}'
+    assert (await rig.gate(case)).statement == 'Pay 5 cents back for the order "A-1"'
+    await rig.decide(case)
+    await rig.work()
+    assert (await rig.texts(case))[-1] == "Done."
+
+
+BAD = (
+    HEAD
+    + """
+@tool("Raise", tier=Tier.READ_ONLY)
+async def raises() -> str:
+    \"\"\"Raise.\"\"\"
+    raise KeyError("secret detail")
+
+@tool("Hang", tier=Tier.READ_ONLY, timeout_ms=20)
+async def hangs() -> str:
+    \"\"\"Hang.\"\"\"
+    await asyncio.Event().wait()
+    return "never"
+
+@tool("Measure {text}", tier=Tier.READ_ONLY)
+async def measure(text: str) -> int:
+    \"\"\"Measure.\"\"\"
+    return len(text)
+
+@tool("Flood", tier=Tier.READ_ONLY)
+async def flood() -> str:
+    \"\"\"Flood.\"\"\"
+    return "x" * 5_000_000
+
+@tool("Spend", timeout_ms=20, tier=Tier.ROUTINE)
+async def spend() -> str:
+    \"\"\"Spend.\"\"\"
+    await asyncio.Event().wait()
+    return "never"
+"""
+)
+
+
+async def test_one_that_raises_hangs_or_floods_ends_as_one_bounded_result(make_rig: MakeRig, write: Write) -> None:
+    rig = await served(make_rig, write(BAD))
+    rig.model.then(
+        calls(("raises", {}), ("hangs", {}), ("measure", {"text": "y" * 100_000}), ("flood", {})), says("Done.")
+    )
+    case = await rig.say("try them")
+    await rig.work()
+    raised, hung, measured, flooded = [step.result or "" for step in await rig.steps(case)]
+    assert raised == '{"content":"it failed unexpectedly (KeyError)","kind":"failed"}'
+    assert "did not come back" in hung
+    assert measured == '{"content":100000,"kind":"ok"}'
+    assert len(flooded) > 5_000_000
+    assert len(str(rig.model.sent[-1])) < 4 * rig.settings.limits.result_characters + 250_000
+    assert (await rig.texts(case))[-1] == "Done."
+
+
+async def test_one_with_an_effect_that_hangs_leaves_its_outcome_to_a_person(make_rig: MakeRig, write: Write) -> None:
+    """R14."""
+    rig = await served(make_rig, write(BAD))
+    rig.model.then(calls(("spend", {})))
+    case = await rig.say("spend")
+    await rig.work()
+    assert (await rig.gate(case)).kind == "outcome"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import nothing_there", r"my_tools cannot be imported from .*No module named 'nothing_there' at line 1 of"),
+        ("def f(:", "SyntaxError"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("x = 1", "declares no tool"),
+        (
+            HEAD + '@tool("T", name="host.disk_usage")\nasync def t() -> str:\n    "T"\n    return ""',
+            "called host",
+        ),
+        (HEAD + '@tool("T {x}")\nasync def t() -> str:\n    "T"\n    return ""', "its statement may only name its arg"),
+        (HEAD + '@tool("T")\ndef t() -> str:\n    "T"\n    return ""', "has to be a coroutine function"),
+    ],
+)
+def test_a_module_that_cannot_be_used_is_told_of_in_one_sentence(write: Write, text: str, said: str) -> None:
+    with pytest.raises(SettingsError, match=said) as caught:
+        toolbox(write(text), {}, lambda: 0)
+    assert "\n" not in str(caught.value)
+
+
+async def test_what_a_module_prints_is_not_part_of_the_document(cli: Cli, write: Write, tmp_path: Path) -> None:
+    write('print("hello")\n' + HEAD + '@tool("T")\nasync def own() -> str:\n    "T"\n    return ""')
+    (tmp_path / "casebound.toml").write_text('[python]\nmodule = "my_tools"\n')
+    listed = {one["name"]: one for one in (await cli("tools", "list", "--json")).json["tools"]}
+    assert (listed["own"]["tier"], listed["own"]["policy"]) == ("consequential", "gate")
+
+
+async def test_the_settings_decide_over_what_the_module_says(cli: Cli, write: Write, tmp_path: Path) -> None:
+    write(HEAD + '@tool("T")\nasync def own() -> str:\n    "T"\n    return ""')
+    (tmp_path / "casebound.toml").write_text('[python]\nmodule = "my_tools"\n[tools.own]\ntier = "read_only"\n')
+    listed = {one["name"]: one for one in (await cli("tools", "list", "--json")).json["tools"]}
+    assert listed["own"]["policy"] == "free"
