@@ -44,10 +44,10 @@ def window(tx: Tx, case_id: CaseId, turn_id: TurnId, turns: int) -> list[Line]:
     )  # fmt: skip
     if first is None:
         return []
-    return lines(tx, case_id, int(str(first)), None)
+    return lines(tx, case_id, int(str(first)))
 
 
-def lines(tx: Tx, case_id: CaseId, first: int, last: int | None) -> list[Line]:
+def lines(tx: Tx, case_id: CaseId, first: int, last: int | None = None) -> list[Line]:
     """What is sent of the messages from `first` to `last`, both included; to the end for None."""
     rows = tx.tuples(
         """SELECT t.case_id, t.seq, t.kind, t.message, n.beside IS NOT NULL FROM transcript t

@@ -125,6 +125,15 @@ def queue(tx: Tx, now: int, case_id: CaseId, cause: Cause, *, beside: TurnId | N
     )  # fmt: skip
 
 
+def owe_beside(tx: Tx, now: int, parked: Turn) -> None:
+    """A turn parks: what people said in its midst and it has not answered is to be answered beside it, by one turn."""
+    owed = messages.shown_unanswered(tx, parked)
+    if owed and unsettled_beside(tx, parked.case_id) is None:
+        turn = queue(tx, now, parked.case_id, Cause.MESSAGE, beside=parked.id)
+        for message in owed:
+            tx.run("UPDATE messages SET turn_id = :turn WHERE id = :id", turn=turn.id, id=message.id)
+
+
 def park(tx: Tx, turn_id: TurnId) -> None:
     """The turn waits for a person; that is progress, so its attempts start anew (R13)."""
     tx.run("UPDATE turns SET state = 'parked', attempts = 0, not_before = 0 WHERE id = :id", id=turn_id)

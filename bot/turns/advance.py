@@ -203,10 +203,8 @@ def _first(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
     if endings.too_many_attempts(tx, desk, begun):
         why = f"it was attempted {begun.turn.attempts - 1} times without an answer"
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR))
-    if begun.turn.beside is None:
-        beside.fold(tx, now, begun.turn)
     if begun.turn.attempts == 1 and begun.earlier is not None:
-        beside.fold(tx, now, turns.by_id(tx, begun.earlier))
+        endings.fold(tx, now, turns.by_id(tx, begun.earlier))
         endings.close_calls(tx, now, begun.earlier, "the case was taken on before it came back", in_flight=True)
     keep_prompt(tx, now, begun, desk.offer(tx, begun.turn).prompt)
     return advance(tx, now, desk, begun)
@@ -228,6 +226,8 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
     ):
         if reached:
             return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, what, outcome=Outcome.LIMIT))
+    if begun.turn.beside is None:  # only now: one that parks again without asking leaves what is beside it to go on
+        endings.fold(tx, now, begun.turn)
     window.compose(tx, begun.case.id, begun.turn.id, result_characters=limits.result_characters, note=note)
     offer = desk.offer(tx, begun.turn)
     if offer.prompt.version != run.prompt_version:  # the case has been bound elsewhere since the run began

@@ -9,11 +9,11 @@ from pydantic_ai.models import Model
 
 from bot.gates import gating
 from bot.tools.declare import wire
-from bot.turns import endings, window
+from bot.turns import window
 from bot.turns.desk import Desk
 from bot.words.when import at_text
-from casestore import gates, recovery, steps, transcript, turns
-from casestore.models import Gate, Step, StepId, Turn
+from casestore import gates, steps, transcript
+from casestore.models import Gate, Step, StepId
 from casestore.states import GateState
 from casestore.turns import Begun
 from casestore.tx import Tx
@@ -44,16 +44,7 @@ def waiting(tx: Tx, now: int, desk: Desk, begun: Begun) -> str | None:
         window.result_of(step, most) if step.result is not None else _waits(tx, now, desk, step, gate)
         for step in steps.of_response(tx, StepId(parked.step_id))
     ]
-    return window.dump(ModelRequest(told))
-
-
-def fold(tx: Tx, now: int, turn: Turn) -> None:
-    """A turn goes on, or is over: one beside it that has not answered answers no more; what it was to is in view."""
-    for other in turns.beside(tx, turn):
-        if other.settled_at is None:
-            recovery.recover(tx, now, other.id)
-            turns.settle(tx, now, other.id)
-        endings.close_calls(tx, now, other.id, "the decision came before it was done", in_flight=True)
+    return window.dump(ModelRequest(told, metadata=window.whose(begun.turn.id, begun.turn.beside)))
 
 
 def _waits(tx: Tx, now: int, desk: Desk, step: Step, gate: Gate | None) -> ToolReturnPart:

@@ -1,7 +1,7 @@
 """The window: what the model is sent, read bounded from the store, rebuilt byte for byte from it (R17, R19)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import cast
@@ -29,6 +29,7 @@ from casestore.tx import Tx
 from channels.text import storable
 
 GO_ON_NOTE = "system: what became of the calls that waited stands in their results; go on with what was asked"
+ANSWER_NOTE = "system: people wrote while you worked and have no answer yet; answer them now, while the call waits"
 _KEPT_AT_MOST = 8_000_000
 """Characters of stored messages that are kept parsed: enough for the windows of some hundred cases at once."""
 
@@ -71,7 +72,7 @@ def compose(tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int,
     answered = _returns(tx, last, result_characters)
     talked = beside is None and _talked_beside(tx, case_id, last, result_characters)
     if answered and last is not None and (last.turn_id != turn_id or talked):
-        transcript.append(tx, case_id, last.turn_id, kind="request", message=dump(ModelRequest(answered)))
+        _append_apart(tx, last, answered)
         answered, note = [], None
     said = messages.not_in_view(tx, case_id)
     parts = [*answered, *(spoken(tx, message) for message in said)]
@@ -79,11 +80,13 @@ def compose(tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int,
         parts.append(UserPromptPart(note))
     if talked and not parts:
         parts.append(UserPromptPart(GO_ON_NOTE))
+    if not parts and beside is not None and (last is None or last.turn_id != turn_id):
+        parts.append(UserPromptPart(ANSWER_NOTE))  # what it is to answer was shown before the call was held
     if not parts:
         return False
     alerts = [part for message in said for part in message.body if part.get("type") == "alert"]
     # not sent to a provider; a playbook matches labels, and knows by the turn whether it is under way in it
-    metadata = {"turn": turn_id, **({"alerts": alerts} if alerts else {})}
+    metadata = {**whose(turn_id, beside), **({"alerts": alerts} if alerts else {})}
     request = ModelRequest(parts, metadata=metadata)
     seq = transcript.append(tx, case_id, turn_id, kind="request", message=dump(request))
     messages.bring_into_view(tx, said, seq)
@@ -104,11 +107,15 @@ def look(
     return Window(tuple(rows), prompt_version, request_digest(prompt_version, rows), waiting)
 
 
-def rebuild(tx: Tx, case_id: CaseId, named: Mapping[str, object]) -> list[Line]:
-    """The messages of a request that was sent, in their order, from what its step has stored (`Window.named`, R17)."""
-    rows = transcript.lines(tx, case_id, int(str(named["from"])), int(str(named["to"])))
-    waiting = named.get("waiting")
-    return arrange(rows) if waiting is None else with_waiting(rows, str(waiting), case_id)
+def rebuild(tx: Tx, step: Step) -> Window:
+    """The window that a model step sent, from what it names (R17); its digest says whether it is the same."""
+    named = step.request or {}
+    first, last, waiting, version = named["from"], named["to"], named.get("waiting"), str(named["prompt"])
+    if not isinstance(first, int) or not isinstance(last, int):
+        raise TypeError(f"step {step.id} names no range of the transcript")
+    rows = transcript.lines(tx, step.case_id, first, last)
+    rows = arrange(rows) if waiting is None else with_waiting(rows, str(waiting), step.case_id)
+    return Window(tuple(rows), version, request_digest(version, rows), None if waiting is None else str(waiting))
 
 
 def request_digest(prompt_version: str, rows: Sequence[Line | TranscriptRow]) -> str:
@@ -197,8 +204,20 @@ def _talked_beside(tx: Tx, case_id: CaseId, last: TranscriptRow | None, result_c
     if last is None or newest is None or newest.seq <= last.seq:
         return False
     if answered := _returns(tx, newest, result_characters):
-        transcript.append(tx, case_id, newest.turn_id, kind="request", message=dump(ModelRequest(answered)))
+        _append_apart(tx, newest, answered)
     return True
+
+
+def _append_apart(tx: Tx, response: TranscriptRow, answered: list[ToolReturnPart | UserPromptPart]) -> None:
+    """The results of a response's calls in a request of their own, which is of the same turn."""
+    beside = turns.by_id(tx, response.turn_id).beside
+    request = ModelRequest(answered, metadata=None if beside is None else whose(response.turn_id, beside))
+    transcript.append(tx, response.case_id, response.turn_id, kind="request", message=dump(request))
+
+
+def whose(turn_id: TurnId, beside: TurnId | None) -> dict[str, object]:
+    """What a request says of its turn, to whoever works from the messages alone."""
+    return {"turn": turn_id, **({} if beside is None else {"beside": beside})}
 
 
 def result_of(step: Step, most: int) -> ToolReturnPart:
