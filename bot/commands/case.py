@@ -83,8 +83,8 @@ def _withdraw(tx: Tx, now: int, asked: Asked) -> Answer:
     gate = gates.open_gate(tx, case.id)
     if gate is None:
         raise Refused(f"Nothing waits for a decision in {case.label}, so there is nothing to withdraw.")
-    gate = gating.withdraw(tx, now, asked.who, gate.id, why)
-    return Answer(f"Withdrawn, and not run: {gate.statement}", case.id)
+    reply = gating.withdraw(tx, now, asked.who, gate.id, why, via=asked.line.at.channel, zone=asked.zone)
+    return Answer(reply.text, case.id)
 
 
 def _bind(tx: Tx, now: int, asked: Asked) -> Answer:

@@ -187,11 +187,16 @@ def _press(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str:
     who = principals.by_account(tx, *press.account.identity)
     if who is None:
         return obey.STRANGER
-    decision = Decision(Verb(press.verb), press.digest8, via=press.address.channel, reason=press.reason)
+    via = press.address.channel
     try:
-        reply = gating.decide(tx, now, who, press.gate_id, decision, zone)
+        if press.verb == "withdraw":
+            reply = gating.withdraw(tx, now, who, press.gate_id, press.reason or "", via=via, zone=zone)
+        else:
+            decision = Decision(Verb(press.verb), press.digest8, via=via, reason=press.reason)
+            reply = gating.decide(tx, now, who, press.gate_id, decision, zone)
     except NotFound:
-        return f"There is no gate {press.gate_id} here that you may decide."
+        may = "withdraw" if press.verb == "withdraw" else "decide"
+        return f"There is no gate {press.gate_id} here that you may {may}."
     if press.platform_id is not None:  # a copy we did not know is registered, and edited to what it should show (R28)
         outbox.remember_card(
             tx, now, reply.gate.case_id, reply.gate.id, str(press.address), press.platform_id, shown="pressed"

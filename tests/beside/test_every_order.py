@@ -232,7 +232,7 @@ async def test_a_gate_that_ends_otherwise_while_somebody_is_being_answered_leave
             talking.clock.ms = gate.expires_at
             assert not (await talking.decide(case, gate=gate)).taken
         case "withdrawn":
-            await talking.store.write(gating.withdraw, now, talking.people["ann"], gate.id, "")
+            await talking.store.write(gating.withdraw, now, talking.people["ann"], gate.id, "", via="cli", zone=None)
         case "taken over":
             await talking.take(case)
             await talking.release(case)

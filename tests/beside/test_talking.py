@@ -295,6 +295,7 @@ async def test_a_bug_beside_leaves_the_parked_turn_as_it_is_and_is_tried_again(r
     await rig.engine.idle()
 
     assert (await rig.turns(case))[0] == parked
+    assert await rig.store.read(leases.ready, rig.clock.now(), 9, talks=True) == [], "not at once"
     assert (await rig.runs(case))[-1].outcome is Outcome.ERROR
     rig.model.then(says("Because it hangs."))
     rig.clock.pass_by(MINUTE)
