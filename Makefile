@@ -17,16 +17,17 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet
 
 # A stamp says: the lock of this name is installed here. The dev lock contains the runtime lock.
 RUNTIME := $(VENV)/.installed-runtime
+MODELS  := $(VENV)/.installed-models
 DEV     := $(VENV)/.installed-dev
 PLACE   := $(VENV)/.installed-in
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types contracts pytest soak machine disk format bench lock clean
+.PHONY: help run models test lint types contracts pytest soak machine disk format bench lock clean
 
 # The scripts in .venv and its link to this tree hold absolute paths: after a move or a copy, install again; and
 # when the Python it was made with is gone, make it again.
 ifneq ($(shell test -x $(PY) && cat $(PLACE) 2>/dev/null),$(CURDIR))
-.PHONY: $(RUNTIME) $(DEV)
+.PHONY: $(RUNTIME) $(MODELS) $(DEV)
 endif
 
 help: ## this list
@@ -34,6 +35,8 @@ help: ## this list
 
 run: $(RUNTIME) ## install what is needed, then start the service (ARGS= is passed to `casebound up`)
 	@exec $(VENV)/bin/casebound up $(ARGS)
+
+models: $(MODELS) ## install the clients of OpenAI, Anthropic and Google, for a model instead of playbooks
 
 test: lint types contracts pytest ## install what is needed, then every check that a change has to pass
 
@@ -71,11 +74,12 @@ bench: $(DEV) ## speed and size, as a table (ARGS= is passed on)
 COMPILE := $(PY) -m uv --no-config --quiet pip compile --universal --generate-hashes --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS) pyproject.toml
 
-lock: $(DEV) ## resolve the dependencies again and write both lock files (ARGS=--upgrade takes newer ones)
+lock: $(DEV) ## resolve the dependencies again and write the lock files (ARGS=--upgrade takes newer ones)
 	$(PIP) uv
 	$(COMPILE) --group install --output-file requirements.lock
 	$(COMPILE) --group install --group dev --constraint requirements.lock --output-file requirements-dev.lock
-	@! grep -nE '://|file:|^-|^/| @ ' requirements.lock requirements-dev.lock \
+	$(COMPILE) --all-extras --constraint requirements-dev.lock --output-file requirements-models.lock
+	@! grep -nE '://|file:|^-|^/| @ ' requirements.lock requirements-dev.lock requirements-models.lock \
 	  || { echo 'make lock: the lines above hold an address or a path; a lock holds versions and hashes only.' >&2; exit 1; }
 
 clean: ## remove .venv and what the tools leave behind (never a database)
@@ -117,6 +121,11 @@ $(RUNTIME): $(PY) requirements.lock pyproject.toml
 	@$(PIP) --require-hashes -r requirements.lock
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@printf '%s' '$(CURDIR)' > $(PLACE)
+	@touch $@
+
+$(MODELS): $(RUNTIME) requirements-models.lock
+	@echo 'Installing the clients of providers of models ...'
+	@$(PIP) --require-hashes -r requirements-models.lock
 	@touch $@
 
 $(DEV): $(PY) requirements-dev.lock pyproject.toml

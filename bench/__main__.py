@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import age, crowd, latency, profile, service, slack, speed, sweep
+from bench import age, crowd, latency, model, profile, service, slack, speed, sweep
 from bench.table import Finding, text
 
-PARTS = ("speed", "latency", "crowd", "sweep", "resume", "size", "slack", "service")
+PARTS = ("speed", "latency", "crowd", "sweep", "resume", "size", "model", "slack", "service")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -61,6 +61,8 @@ def _measured(place: Path, parts: Sequence[str], *, quick: bool) -> list[Finding
         found += asyncio.run(sweep.measure(place, sweep.QUICK if quick else sweep.FULL))
     if "resume" in parts or "size" in parts:
         found += asyncio.run(_by_age(place, parts, age.QUICK if quick else age.FULL))
+    if "model" in parts:
+        found += asyncio.run(model.measure(place, model.QUICK if quick else model.FULL))
     if "slack" in parts:
         found += asyncio.run(slack.measure(place, slack.QUICK if quick else slack.FULL))
     if "service" in parts:

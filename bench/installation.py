@@ -142,8 +142,13 @@ class Installation:
 
 
 @asynccontextmanager
-async def installed(db: Path, settings: Settings | None = None) -> AsyncGenerator[Installation]:
-    """Open the file with fresh objects and let the engine run; what an earlier one of ours left is gone on with."""
+async def installed(
+    db: Path, settings: Settings | None = None, answering: Model | None = None
+) -> AsyncGenerator[Installation]:
+    """Open the file with fresh objects and let the engine run; what an earlier one of ours left is gone on with.
+
+    `answering` takes the place of the scripted model, and tells nobody when it is asked.
+    """
     settings = settings or Settings()
     store = await open_store(db, ids.nonce, serves=True, create=True)
     try:
@@ -153,7 +158,7 @@ async def installed(db: Path, settings: Settings | None = None) -> AsyncGenerato
             await installation.told(moment)
 
         desk = _desk(settings, told)
-        model, spool = workload.ScriptedModel(told), Spool(db)
+        model, spool = answering or workload.ScriptedModel(told), Spool(db)
         conductor = Watched(store, desk, model, spool)
         engine = Engine(store, desk, conductor, Standby(store, desk, model, {}, spool, None))
         installation = Installation(store, conductor, engine, settings)

@@ -19,14 +19,13 @@ from bot.degraded.standby import Standby
 from bot.inbound.copying import Copying
 from bot.inbound.listening import Listening
 from bot.inbound.receiver import Receiver
+from bot.models.assistant import assistant as configured_assistant
 from bot.outbound.delivery import Delivery
 from bot.outbound.status_line import StatusLine
-from bot.playbook import PlaybookModel, load_playbooks
 from bot.schedule import Schedule
 from bot.settings import Settings
 from bot.toolkit import toolbox
 from bot.tools.declare import Tool
-from bot.tools.host.names import names
 from bot.turns import beside, prompt
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt
@@ -90,8 +89,9 @@ async def running(
         service_lock, store = await _open(db, name)
         stack.callback(service_lock.release)
         stack.push_async_callback(store.close)
+        assistant = await stack.enter_async_context(model or configured_assistant(settings))
         first = await store.write(first_start.principals_of_first_start, clock.now(), settings.service.tenant)
-        service = _assemble(settings, clock, store, dict(channels or {}), model, tools, first=first)
+        service = _assemble(settings, clock, store, dict(channels or {}), assistant, tools, first=first)
         async with _at_work(service):
             yield service
 
@@ -163,12 +163,11 @@ async def _open(db: Path, name: str) -> tuple[ServiceLock, Store]:
 
 
 def _assemble(
-    settings: Settings, clock: Clock, store: Store, channels: dict[str, Channel], model: Model | None,
+    settings: Settings, clock: Clock, store: Store, channels: dict[str, Channel], assistant: Model,
     tools: Sequence[Tool], *, first: bool,
 ) -> Service:  # fmt: skip
     zone = settings.service.zone
     box = toolbox(settings, first_start.caches(settings, settings.service.db), clock.now, tools)
-    assistant = model or PlaybookModel(load_playbooks(settings.playbooks.paths), names(settings.host.names))
     boot = ids.boot_id()
     desk = Desk(
         settings=settings,

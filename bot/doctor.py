@@ -36,15 +36,11 @@ _ACCOUNTS = {
 """How an account is written on a channel, and where a person finds the ids."""
 
 
-async def of_installation(settings: Settings, tools: int, playbooks: int) -> AsyncIterator[Finding]:
-    """What does not need the file: it has been read by now, or there would be no settings."""
-    yield Finding(
-        "assistant", f"{settings.model.name}, with {playbooks} playbooks and {tools} tools. See: casebound tools list"
-    )
+def of_alerts(settings: Settings) -> Finding:
+    """Who may send them."""
     if settings.alerts.token is None:
-        yield Finding("alerts", "Taken from programs of this machine alone, since [alerts] token is not set.")
-    else:
-        yield Finding("alerts", "Taken with the token of [alerts].")
+        return Finding("alerts", "Taken from programs of this machine alone, since [alerts] token is not set.")
+    return Finding("alerts", "Taken with the token of [alerts].")
 
 
 def of_the_file(settings: Settings) -> Finding:

@@ -36,6 +36,7 @@ class ModelUnavailable(CaseboundError):
 
     def __init__(self, why: str, after_ms: int | None = None) -> None:
         super().__init__(f"The model did not answer: {why}.")
+        self.why = why
         self.after_ms = after_ms
 
 
@@ -44,3 +45,4 @@ class ModelRefused(CaseboundError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"The model cannot be used: {why}. Correct [model] in the settings and restart.")
+        self.why = why

@@ -17,7 +17,7 @@ from bot.turns.desk import Toolbox
 def toolbox(
     settings: Settings, caches: Mapping[str, Path], now: Callable[[], int], further: Sequence[Tool] = ()
 ) -> Toolbox:
-    """Every tool by name, `further` ones beside the bundled.
+    """Every tool by name, `further` ones beside the bundled or in their place.
 
     Raises `SettingsError` for a setting about a tool that is not there, or that cannot be.
     """
@@ -27,8 +27,8 @@ def toolbox(
         raise SettingsError(f"[host] {error}") from None
     own = settings.python
     theirs = [] if own.module is None else tools_in(own.module, own.path)
-    declared: dict[str, Tool] = {}
-    for tool in (*bundled, *further, *theirs):
+    declared = {tool.name: tool for tool in (*bundled, *further)}
+    for tool in theirs:
         if declared.setdefault(tool.name, tool) is not tool:
             raise SettingsError(f"Two tools are called {tool.name}: give the one in [python] module another name")
     for name in settings.tools:

@@ -31,7 +31,8 @@ def add_to(app: typer.Typer) -> None:
 def doctor(here: Here, room: Room = None, json: Json = False) -> None:
     """Is everything set up? Each part is looked at for real, and what is amiss says what to do.
 
-    It changes nothing here, and posts one test card, which it takes away again, where a room is named.
+    It changes nothing here, asks each model that is named one short question, and posts one test card, which it takes
+    away again, where a room is named.
     """
     try:
         read = _settings(here)
@@ -86,15 +87,15 @@ async def _looked_at(here: Here, read: Finding, room: str | None, *, tell: bool)
 async def _all(here: Here, room: str | None) -> AsyncIterator[Finding]:
     from bot import doctor as look
     from bot.app import configured
+    from bot.models.trying import of_assistant
     from bot.playbook import load_playbooks
 
     settings = here.settings
     file = look.of_the_file(settings)
     yield file
-    async for finding in look.of_installation(
-        settings, len(box(here).offered), len(load_playbooks(settings.playbooks.paths))
-    ):
+    async for finding in of_assistant(settings, box(here).offered, len(load_playbooks(settings.playbooks.paths))):
         yield finding
+    yield look.of_alerts(settings)
     channels = configured(settings)
     async for finding in look.of_channels(channels, _rooms(settings, room)):
         yield finding

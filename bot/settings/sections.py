@@ -9,6 +9,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from bot.errors import SettingsError
 from bot.settings.discord import Discord
+from bot.settings.model import Model
 from bot.settings.section import Section
 from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, RoomId, TeamId, TenantName, ZoneName, secret
 from bot.words.durations import Duration, duration, duration_text
@@ -40,20 +41,6 @@ class Service(Section):
     def zone(self) -> tzinfo | None:
         """The zone that times are shown in; None stands for the machine's, as in `bot.words.when.at_text`."""
         return None if self.timezone is None else zoneinfo.ZoneInfo(self.timezone)
-
-
-class Model(Section):
-    """`[model]`: who answers."""
-
-    name: str = "playbook"
-    timeout: Duration = duration("120s")
-
-    @field_validator("name")
-    @classmethod
-    def _built_in(cls, name: str) -> str:
-        if name != "playbook":
-            raise ValueError("only 'playbook' is built in so far; write that, or leave the key out")
-        return name
 
 
 class Prompt(Section):

@@ -6,12 +6,13 @@ Nothing lives only between two instructions: what a transaction returned can be 
 import asyncio
 import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import cast
 
 from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestParameters
 
+from bot import logs
 from bot.degraded.spool import Came, Spool, Used
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.outbound.status_line import StatusLine
@@ -19,7 +20,7 @@ from bot.turns import advance, outside, window
 from bot.turns.advance import Response
 from bot.turns.desk import Desk
 from bot.turns.instruct import CallModel, Ended, Instruction, Lost, RunCalls, ToRun
-from bot.turns.model import ask_model, usage_of
+from bot.turns.model import Troubled, ask_model, usage_of
 from bot.turns.outside import TimedOut
 from bot.turns.results import CallResult
 from casestore.db import Store
@@ -30,6 +31,9 @@ from channels.text import storable
 log = logging.getLogger("casebound.conduct")
 
 _PUT_OFF_MS = 60_000
+_WAITS_AT_MOST_S = 20.0
+"""What a run waits between two attempts: less than a lease outlives a step by (R10)."""
+_PUT_OFF_AT_MOST_MS = 3_600_000
 
 
 class Conductor:
@@ -43,14 +47,16 @@ class Conductor:
         spool: Spool,
         *,
         retry_after_s: Sequence[float] = (1.0, 4.0, 15.0),
+        wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
         status: StatusLine | None = None,
     ) -> None:
+        """`retry_after_s`: the pauses between attempts, in seconds; `wait` lets one of them pass."""
         self._store, self._desk, self._model, self._spool = store, desk, model, spool
-        self._retry_after_s = tuple(retry_after_s)
+        self._retry_after_s, self._wait = tuple(retry_after_s), wait
         self._status = status
         self._reader = window.Reader()
-        self.model_refused: str | None = None
-        """Why the model refuses us, until it answers again; shown by `/readyz`."""
+        self.model_trouble: str | None = None
+        """Why the model refuses us, or did not answer however often, until it answers again; shown by `/readyz`."""
 
     async def work(self, case_id: CaseId) -> Ended | Lost | None:
         """Work a case until nothing is left to do in it, or it waits for somebody; how the last run ended."""
@@ -81,15 +87,16 @@ class Conductor:
             try:
                 answered = await ask_model(self._model, messages, parameters, desk.settings.model.timeout)
             except ModelRefused as error:
-                self.model_refused = str(error)
+                self._troubled(call, error)
                 await self._no_response(call, str(error))
                 return await self._store.write(
                     advance.give_up, desk.now(), desk, begun, "the assistant's model refuses to work", str(error)
                 )
             except ModelUnavailable as error:
-                if failures == len(self._retry_after_s):
-                    return await self._put_off(call, str(error))
-                await asyncio.sleep(self._retry_after_s[failures] * random.uniform(0.8, 1.2))
+                for_s = None if failures == len(self._retry_after_s) else pause(self._retry_after_s[failures], error)
+                if for_s is None:
+                    return await self._put_off(call, error)
+                await self._wait(for_s)
                 failures += 1
                 again = await self._store.write(
                     advance.no_response, desk.now(), desk, begun, call.step_id, str(error), again=True
@@ -98,7 +105,7 @@ class Conductor:
                     return again if again is not None else Lost(begun.run.id)
                 call = again
             else:
-                self.model_refused = None
+                self.model_trouble = self._model.trouble if isinstance(self._model, Troubled) else None
                 return await self._record_response(call, _response(answered))
 
     async def _record_response(self, call: CallModel, response: Response) -> Instruction:
@@ -110,15 +117,21 @@ class Conductor:
             self._spool.keep(used)
             raise
 
-    async def _put_off(self, call: CallModel, error: str) -> Instruction:
-        stopped = await self._no_response(call, error)
+    async def _put_off(self, call: CallModel, error: ModelUnavailable) -> Instruction:
+        self._troubled(call, error)
+        stopped = await self._no_response(call, str(error))
         if isinstance(stopped, Lost):
             return stopped
-        now = self._desk.now()
+        now, asked = self._desk.now(), min(error.after_ms or 0, _PUT_OFF_AT_MOST_MS)
         return await self._store.write(
-            advance.put_off, now, self._desk, call.begun, "the assistant's model does not answer just now", error,
-            until=now + _PUT_OFF_MS * call.begun.turn.attempts,
+            advance.put_off, now, self._desk, call.begun, "the assistant's model does not answer just now", str(error),
+            until=now + max(_PUT_OFF_MS * call.begun.turn.attempts, asked),
         )  # fmt: skip
+
+    def _troubled(self, call: CallModel, error: ModelRefused | ModelUnavailable) -> None:
+        """Nobody who asked is told what exactly is wrong; whoever runs this is."""
+        self.model_trouble = str(error)
+        logs.event(log, "model.no_answer", logging.WARNING, case=call.begun.case.label, why=error.why)
 
     async def _no_response(self, call: CallModel, error: str) -> Instruction | None:
         return await self._store.write(
@@ -158,6 +171,17 @@ class Conductor:
             for step_id, outcome in results_in:
                 self._keep(step_id, outcome)
             raise
+
+
+def pause(own_s: float, error: ModelUnavailable) -> float | None:
+    """How long to wait, in seconds, before asking again: with jitter, and never less than the provider asks for.
+
+    None where that is longer than a run may wait: then the turn is put off, and the case is free meanwhile.
+    """
+    asked_s = (error.after_ms or 0) / 1000
+    if asked_s > _WAITS_AT_MOST_S:
+        return None
+    return max(own_s * random.uniform(0.8, 1.2), asked_s)
 
 
 def _response(answered: ModelResponse) -> Response:

@@ -1,12 +1,15 @@
 """Question the model: within a time limit, failures sorted into those that pass and those that do not."""
 
 import asyncio
+import math
 from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from pydantic_ai.exceptions import (
     ContentFilterError,
     ModelAPIError,
     ModelHTTPError,
+    ModelQuotaExceededError,
     ModelRequestRejectedError,
     UnexpectedModelBehavior,
 )
@@ -14,24 +17,49 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelRefused, ModelUnavailable
+from bot.words.durations import duration_text
 from casestore.model_steps import Usage
 
 _PASSES = frozenset({408, 409, 425, 429})
+_MEANS = {
+    400: "it does not take the request",
+    401: "it does not accept the key",
+    402: "nothing is paid for",
+    403: "the key may not be used for this",
+    404: "it knows no such model, or the address is wrong",
+}
+"""What a provider says no with, for whoever has to mend it; its own words may repeat the key."""
+
+
+@runtime_checkable
+class Troubled(Protocol):
+    """A model that can answer although something about it has to be mended."""
+
+    @property
+    def trouble(self) -> str | None:
+        """What an operator has to mend; None where nothing is to be."""
+        ...
 
 
 async def ask_model(
     model: Model, messages: Sequence[ModelMessage], parameters: ModelRequestParameters, timeout_ms: int
 ) -> ModelResponse:
-    """One model call. Raises `ModelUnavailable` for what passes by itself, `ModelRefused` for what does not."""
+    """One model call. Raises `ModelUnavailable` for what passes by itself, `ModelRefused` for what does not.
+
+    A quota that is used up does not pass, though providers answer 429 to that too.
+    """
     try:
         async with asyncio.timeout(timeout_ms / 1000):
             return await model.request(list(messages), None, parameters)
     except TimeoutError:
-        raise ModelUnavailable(f"no answer within {timeout_ms // 1000} seconds") from None
+        raise ModelUnavailable(f"no answer within {duration_text(timeout_ms)}") from None
+    except ModelQuotaExceededError:
+        raise ModelRefused("the provider says that its quota or credit is used up") from None
     except ModelHTTPError as error:
         if error.status_code in _PASSES or error.status_code >= 500:
-            raise ModelUnavailable(f"the provider answered {error.status_code}") from None
-        raise ModelRefused(f"the provider answered {error.status_code}") from None
+            raise ModelUnavailable(f"the provider answered {error.status_code}", _after_ms(error)) from None
+        means = _MEANS.get(error.status_code)
+        raise ModelRefused(f"the provider answered {error.status_code}{f' ({means})' if means else ''}") from None
     except ModelRequestRejectedError as error:
         raise ModelRefused(f"the provider rejects the request ({type(error).__name__})") from None
     except ContentFilterError:
@@ -39,7 +67,11 @@ async def ask_model(
     except UnexpectedModelBehavior as error:
         raise ModelUnavailable(f"its answer could not be read ({type(error).__name__})") from None
     except ModelAPIError as error:
-        raise ModelUnavailable(f"the provider could not be reached ({type(error).__name__})") from None
+        raise ModelUnavailable("it cannot be reached, or the connection broke off", _after_ms(error)) from None
+
+
+def _after_ms(error: ModelAPIError) -> int | None:
+    return None if error.retry_after is None else max(0, math.ceil(error.retry_after * 1000))
 
 
 def usage_of(answered: ModelResponse) -> Usage:

@@ -66,7 +66,7 @@ async def _parts(service: Service) -> dict[str, str | None]:
         "engine": _task("engine"),
         "delivery": _task("delivery"),
         "schedule": None if service.schedule.ticking else "it has stopped; restart the service",
-        "model": service.conductor.model_refused,
+        "model": service.conductor.model_trouble,
         "standby": _standby(service),
     }
     for name, channel in service.channels.items():

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from bot.app import Service, running
 from bot.clock import SystemClock
 from bot.settings import Settings
-from bot.settings.sections import Alerts, Host
+from bot.settings.sections import Alerts, Host, Model
 from bot.settings.sections import Service as ServiceSection
 from bot.web.server import serving
 from channels.memory import MemoryChannel
@@ -118,11 +118,13 @@ async def until(found: Callable[[], Awaitable[T | None]], patience_s: float = PA
 @asynccontextmanager
 async def served(
     db: Path, *, alerts_token: str | None = None, host: str = LOOPBACK, channel: MemoryChannel | None = None,
-    names: tuple[str, ...] = ("db-1",),
+    names: tuple[str, ...] = ("db-1",), model: Model | None = None,
 ) -> AsyncGenerator[Served]:  # fmt: skip
     """The service on a file, with its HTTP server on a free port, on a machine that has these names too."""
     alerts = Alerts() if alerts_token is None else Alerts(token=SecretStr(alerts_token))
-    settings = Settings(service=ServiceSection(db=db, timezone="UTC"), alerts=alerts, host=Host(names=names))
+    settings = Settings(
+        service=ServiceSection(db=db, timezone="UTC"), alerts=alerts, host=Host(names=names), model=model or Model()
+    )  # fmt: skip
     clock = MovableClock()
     channels = {} if channel is None else {channel.name: channel}
     async with (

@@ -105,7 +105,7 @@ async def test_ready_is_when_every_part_is(web: Served) -> None:
 
 
 async def test_a_model_that_refuses_us_is_named(web: Served) -> None:
-    web.service.conductor.model_refused = "The model cannot be used: the provider answered 401."
+    web.service.conductor.model_trouble = "The model cannot be used: the provider answered 401."
     answer = await web.anybody.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["parts"]["model"] == {

@@ -237,7 +237,7 @@ async def test_a_model_that_refuses_to_work_beside_leaves_the_call_waiting(rig: 
 
     why = "the assistant's model refuses to work"
     assert rig.posted()[-1] == f"I cannot answer that now: {why}. Your message is stored in {case.label}."
-    assert rig.conductor.model_refused is not None
+    assert rig.conductor.model_trouble is not None
     assert (await rig.runs(case))[-1].escalated is False
     assert (await rig.case(case)).waiting_on is WaitingOn.APPROVAL
 

@@ -6,6 +6,8 @@ from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
+from pydantic_ai.models import Model
+
 from bot.degraded.spool import Spool
 from bot.degraded.standby import Standby
 from bot.gates import gating
@@ -60,12 +62,18 @@ class ManualClock:
 
 
 class Rig:
-    """The service; `restart` is a new process on the same file and the same platform."""
+    """The service; `restart` is a new process on the same file and the same platform.
+
+    `asked` is the model that answers, where that is not the script; `waited` has the pauses between its attempts, in
+    seconds, which take no time here.
+    """
 
     def __init__(
         self, db: Path, model: ScriptedModel, *, settings: Settings | None = None, channel: MemoryChannel | None = None
     ) -> None:
         self.db, self.model = db, model
+        self.asked: Model = model
+        self.waited: list[float] = []
         self.settings = Settings() if settings is None else settings
         self.clock = ManualClock()
         self.effects = Effects()
@@ -89,8 +97,10 @@ class Rig:
         prompt = Prompt("test", self.prompt, box.schemas())
         self.desk = Desk(settings=self.settings, clock=self.clock, toolbox=box, prompt=prompt, worker=worker)
         self.spool = Spool(self.db)
-        self.standby = Standby(self.store, self.desk, self.model, {"memory": self.channel}, self.spool, None)
-        self.conductor = Conductor(self.store, self.desk, self.model, self.spool, retry_after_s=(0.0, 0.0))
+        self.standby = Standby(self.store, self.desk, self.asked, {"memory": self.channel}, self.spool, None)
+        self.conductor = Conductor(
+            self.store, self.desk, self.asked, self.spool, retry_after_s=(0.0, 0.0), wait=self._pause
+        )  # fmt: skip
         self.engine = Engine(self.store, self.desk, self.conductor, self.standby)
         self.delivery = Delivery(self.store, self.clock, {"memory": self.channel}, self.boot, None)
         self.receiver = Receiver(self.store, self.clock, self.settings, self.delivery, None, self._wake, self.standby)
@@ -126,6 +136,10 @@ class Rig:
             return value
 
         setattr(self.store, "write", dying)  # noqa: B010 - the real one takes any function, as a type cannot say
+
+    async def _pause(self, for_s: float) -> None:
+        self.waited.append(for_s)
+        await asyncio.sleep(0)
 
     def _wake(self, case_id: CaseId) -> None:
         self.woken(case_id)

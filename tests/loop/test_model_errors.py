@@ -64,9 +64,9 @@ async def test_what_does_not_pass_is_not_tried_again_health_turns_red_and_an_ope
     await rig.work()
 
     assert len(rig.model.sent) == 1
-    assert rig.conductor.model_refused is not None
-    assert str(status) in rig.conductor.model_refused
-    assert "sk-secret" not in rig.conductor.model_refused
+    assert rig.conductor.model_trouble is not None
+    assert str(status) in rig.conductor.model_trouble
+    assert "sk-secret" not in rig.conductor.model_trouble
     assert rig.posted() == [f"I am handing {case.label} to an operator: the assistant's model refuses to work."]
     (run,) = await rig.runs(case)
     assert (run.outcome, run.escalated) == (Outcome.ERROR, True)
@@ -75,7 +75,7 @@ async def test_what_does_not_pass_is_not_tried_again_health_turns_red_and_an_ope
     rig.model.then(says("I am back."))
     await rig.say("And now?")
     await rig.work()
-    assert rig.conductor.model_refused is None
+    assert rig.conductor.model_trouble is None
     assert rig.posted()[-1] == "I am back."
 
 

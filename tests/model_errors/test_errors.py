@@ -45,7 +45,7 @@ async def test_what_passes_is_asked_again_in_the_same_run_and_every_attempt_is_j
     assert all(step.error for step in tried[:2])
     assert len({step.request_digest for step in tried}) == 1
     assert rig.model.sent[0] == rig.model.sent[1] == rig.model.sent[2]
-    assert rig.conductor.model_refused is None
+    assert rig.conductor.model_trouble is None
 
 
 async def test_a_model_that_stalls_past_its_deadline_has_not_answered(make_rig: MakeRig) -> None:
@@ -137,8 +137,9 @@ async def test_what_does_not_pass_is_not_asked_again_an_operator_gets_the_case_a
     await rig.work()
 
     assert len(rig.model.sent) == 1
-    refused = f"The model cannot be used: the provider answered {status}. Correct [model] in the settings and restart."
-    assert rig.conductor.model_refused == refused
+    refused = rig.conductor.model_trouble or ""
+    assert refused.startswith(f"The model cannot be used: the provider answered {status}")
+    assert refused.endswith(". Correct [model] in the settings and restart.")
     assert rig.posted() == [f"I am handing {case.label} to an operator: the assistant's model refuses to work."]
     (run,) = await rig.runs(case)
     assert (run.outcome, run.escalated, run.error) == (Outcome.ERROR, True, refused)
@@ -147,7 +148,7 @@ async def test_what_does_not_pass_is_not_asked_again_an_operator_gets_the_case_a
     rig.model.then(says("I am back."))
     await rig.say("And now?")
     await rig.work()
-    assert rig.conductor.model_refused is None
+    assert rig.conductor.model_trouble is None
     assert rig.posted()[-1] == "I am back."
 
 
@@ -162,7 +163,7 @@ async def test_nothing_that_a_provider_says_of_a_key_is_kept_or_shown(
     await rig.work()
 
     runs, steps = await rig.runs(case), await rig.steps(case, tools_only=False)
-    assert SECRET not in f"{runs}{steps}{rig.posted()}{rig.conductor.model_refused}{caplog.text}"
+    assert SECRET not in f"{runs}{steps}{rig.posted()}{rig.conductor.model_trouble}{caplog.text}"
 
 
 async def test_a_failure_in_the_middle_of_a_turn_does_not_make_its_calls_again(rig: Rig) -> None:

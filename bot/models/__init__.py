@@ -1,0 +1,1 @@
+"""Models: from the settings to what answers, a chain of providers with playbooks in front where that is wanted."""

@@ -1,0 +1,85 @@
+"""A chain of models: each is asked when those before it do not answer; it goes by the name of the first."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Self
+
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from bot.errors import ModelRefused, ModelUnavailable
+from bot.models.acceptable import acceptable
+from bot.turns.model import ask_model
+
+
+class Chain(Model[None]):
+    """Models by their names in the settings, at least one, in the order in which they are asked.
+
+    One that refuses (a wrong key, an unknown name) is no reason to keep anybody waiting: the next is asked, and
+    `trouble` says so until it answers again. A refusal to answer (`content_filter`) is an answer, and is not taken
+    to the next model.
+    """
+
+    def __init__(self, models: Mapping[str, Model], timeout_ms: int) -> None:
+        """`timeout_ms`: how long all of them together may take; each has an equal part of it (R10)."""
+        super().__init__()
+        self._models, self._each_ms = dict(models), timeout_ms // len(models)
+        self._refused: dict[str, str] = {}
+        self._open = AsyncExitStack()
+
+    @property
+    def model_name(self) -> str:
+        """What was asked for: the first name in the settings. The response names who answered."""
+        return next(iter(self._models))
+
+    @property
+    def system(self) -> str:
+        """Stands where a provider's name would."""
+        return self.model_name.partition(":")[0]
+
+    @property
+    def trouble(self) -> str | None:
+        """Which of the models refuse us and why, until they answer again; None where none does."""
+        return "; ".join(f"{name}: {why}" for name, why in self._refused.items()) or None
+
+    async def __aenter__(self) -> Self:
+        """Open what the models talk through."""
+        for model in self._models.values():
+            await self._open.enter_async_context(model)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        """Close it."""
+        return await self._open.__aexit__(kind, error, trace)
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """The answer of the first that gives one. Raises `ModelUnavailable` if one may still, else `ModelRefused`."""
+        sent = acceptable(messages)
+        failed: list[ModelUnavailable | ModelRefused] = []
+        for name, model in self._models.items():
+            try:
+                answered = await ask_model(model, sent, model_request_parameters, self._each_ms)
+            except ModelUnavailable as error:
+                failed.append(error)
+            except ModelRefused as error:
+                self._refused[name] = str(error)
+                failed.append(error)
+            else:
+                self._refused.pop(name, None)
+                return answered
+        raise _soonest(failed)
+
+
+def _soonest(failed: Sequence[ModelUnavailable | ModelRefused]) -> ModelUnavailable | ModelRefused:
+    """What to say of several that failed: the one that answers again first; one that says no time may do so at once."""
+    passing = [error for error in failed if isinstance(error, ModelUnavailable)]
+    return min(passing, key=lambda error: error.after_ms or 0, default=failed[0])

@@ -1,0 +1,75 @@
+"""Playbooks in front of a model: they answer what they match, the model answers the rest."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from types import TracebackType
+from typing import Self
+
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from bot.models.chain import Chain
+from bot.playbook.model import PROVIDER, PlaybookModel
+
+
+class PlaybooksFirst(Model[None]):
+    """Goes by the name of the model behind; a response names who gave it.
+
+    A turn stays with whoever began it: words that somebody says in its midst do not hand it from one to the other.
+    """
+
+    def __init__(self, playbooks: PlaybookModel, behind: Chain) -> None:
+        super().__init__()
+        self._playbooks, self._behind = playbooks, behind
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model behind."""
+        return self._behind.model_name
+
+    @property
+    def system(self) -> str:
+        """Stands where a provider's name would."""
+        return self._behind.system
+
+    @property
+    def trouble(self) -> str | None:
+        """What is wrong with the models behind."""
+        return self._behind.trouble
+
+    async def __aenter__(self) -> Self:
+        """Open what the models behind talk through."""
+        await self._behind.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        """Close it."""
+        return await self._behind.__aexit__(kind, error, trace)
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """The answer of the playbook that fits, else that of the model."""
+        plays = not _begun_behind(messages) and self._playbooks.covers(messages) is not None
+        chosen = self._playbooks if plays else self._behind
+        return await chosen.request(messages, model_settings, model_request_parameters)
+
+
+def _begun_behind(messages: Sequence[ModelMessage]) -> bool:
+    """Whether the turn that the last request belongs to has a response by now that is of no playbook."""
+    if not messages or (turn := _turn(messages[-1])) is None:
+        return False
+    return any(
+        isinstance(after, ModelResponse) and after.provider_name != PROVIDER and _turn(before) == turn
+        for before, after in pairwise(messages)
+    )
+
+
+def _turn(message: ModelMessage) -> object:
+    return (message.metadata or {}).get("turn") if isinstance(message, ModelRequest) else None

@@ -1,0 +1,116 @@
+"""A request never holds a call without its result, whatever happened before it: any history, any window (R7, R19)."""
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.errors import Refused
+from bot.settings.sections import Limits
+from casestore.errors import MoveRefused
+from casestore.models import Case
+from casestore.states import Verb, WaitingOn
+from tests.loop.rig import HOUR, Rig
+from tests.models.rig import PROVIDERS, Asked, answering, settings_for
+from tests.wire.scripted import Answer, Cut, Fault, Line, words
+
+CALLS = st.lists(
+    st.sampled_from([
+        ("look", '{"at": "/"}'), ("note", '{"text": "x"}'), ("svc__restart", '{"service": "nginx"}'),
+        ("wipe", '{"place": "/tmp"}'), ("no_such", "{}"), ("no such tool", "{}"), ("look", '{"at": 3}'),
+        ("broken", "{}"), ("case__ask_requester", '{"question": "Which?"}'), ("case__hand_off", '{"reason": "hard"}'),
+        ("case__resolve", '{"note": "done"}'),
+    ]),
+    min_size=1, max_size=4,
+)  # fmt: skip
+
+
+@st.composite
+def _calling(draw: st.DrawFn) -> Answer:
+    wanted = draw(CALLS)
+    ids = draw(st.sampled_from([(), ("same",) * len(wanted), tuple("x" * 60 + str(n) for n in range(len(wanted)))]))
+    finish = draw(st.sampled_from(["tool_calls", "tool_calls", "tool_calls", "length", "content_filter"]))
+    return Answer(draw(st.sampled_from([None, "So."])), wanted, finish, ids=ids)
+
+
+LINES = st.one_of(
+    _calling(), _calling(), _calling(),
+    st.sampled_from([words("Done."), words("", "length"), Answer(), words("x", "content_filter"),
+                     Fault(400), Fault(500), Cut()]),
+)  # fmt: skip
+MOVES = st.one_of(
+    st.lists(LINES, min_size=1, max_size=4),
+    st.sampled_from(["approve", "deny", "restart", "day", "take", "release", "resolve", "close", "say"]),
+)
+
+
+@pytest.mark.parametrize("provider", list(PROVIDERS))
+@given(moves=st.lists(MOVES, min_size=1, max_size=8), window=st.integers(1, 4))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+def test_the_provider_takes_every_request_and_the_next_message_is_answered(
+    provider: str, moves: Sequence[Sequence[Line] | str], window: int
+) -> None:
+    asyncio.run(_happens(provider, moves, window))
+
+
+async def _happens(provider: str, moves: Sequence[Sequence[Line] | str], window: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        async with PROVIDERS[provider]() as server:
+            server.otherwise = words("Now I am here.")
+            named = settings_for(server).model_copy(update={"limits": Limits(window_turns=window)})
+            async with answering(Path(folder) / "casebound.db", named) as rig:
+                case = await Asked(rig, server).say("Help!")
+                for move in moves:
+                    case = await _move(Asked(rig, server), case, move)
+                    assert server.refused == []
+                await _answered_after_all(Asked(rig, server), case)
+
+
+async def _move(asked: Asked, case: Case, move: Sequence[Line] | str) -> Case:
+    rig = asked.rig
+    if not isinstance(move, str):
+        return await asked.say("More.", *move)
+    try:
+        match move:
+            case "approve" | "deny":
+                if await rig.open_gate(case) is not None:
+                    await rig.decide(case, Verb(move))
+            case "restart":
+                await rig.restart()
+            case "day":
+                rig.clock.pass_by(25 * HOUR)
+            case "say":
+                await rig.say("And another thing.")
+            case _:
+                await getattr(rig, move)(case)
+    except (MoveRefused, Refused):
+        return case  # not a move that can be made now
+    await rig.work()
+    return case
+
+
+async def _answered_after_all(asked: Asked, case: Case) -> None:
+    rig = asked.rig
+    asked.server.script.clear()
+    if (await rig.case(case)).waiting_on is WaitingOn.HUMAN:
+        await rig.release(case)
+    await _free(rig, case)
+    rig.clock.pass_by(HOUR)
+    await rig.work()
+    case = await asked.say("And now?")
+    await _free(rig, case)
+    assert asked.server.refused == []
+    assert rig.posted()[-1] == "Now I am here."
+
+
+async def _free(rig: Rig, case: Case) -> None:
+    """Deny what waits, until nothing does."""
+    while (gate := await rig.open_gate(case)) is not None:
+        await rig.decide(case, Verb.DENY)
+        await rig.work()
+        following = await rig.open_gate(case)
+        assert following is None or following.id != gate.id

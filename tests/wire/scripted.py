@@ -1,0 +1,212 @@
+"""What the servers of model providers have in common: lines that a test tells them to say, and what they were sent.
+
+    server.then(words("Hello."), calls(("look", '{"at": "/"}')), Fault(429, retry_after="60"), Cut())
+
+Each server puts the lines into the words of its provider, and refuses what its provider refuses.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import ClassVar, Self, cast
+
+from aiohttp import web
+
+KEY = "sk-test-do-not-show-this"
+Body = Mapping[str, object]
+
+
+class Refusal(Exception):
+    """The request is answered 400 with this message."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer. `finish` as OpenAI says it: `stop`, `length`, `tool_calls` or `content_filter`."""
+
+    content: str | None = None
+    calls: Sequence[tuple[str, str]] = ()
+    finish: str = "stop"
+    refusal: str | None = None
+    ids: Sequence[str] = ()
+    """Of the calls; the server makes some where there are none."""
+    thought: tuple[str, str] | None = None
+    """What was thought before, with its signature; only Anthropic's server says it."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An error instead of an answer; `code` where the provider names one. With status 200 it comes within a stream."""
+
+    status: int
+    code: str | None = None
+    retry_after: str | None = None
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The connection is cut in the middle of the answer."""
+
+
+@dataclass(frozen=True)
+class Stall:
+    """No answer at all, until the client gives up."""
+
+
+Line = Answer | Fault | Cut | Stall
+
+
+def words(text: str, finish: str = "stop") -> Answer:
+    """An answer of words."""
+    return Answer(text, finish=finish)
+
+
+def calls(*wanted: tuple[str, str], ids: Sequence[str] = ()) -> Answer:
+    """An answer that calls functions, with the arguments as text."""
+    return Answer(None, wanted, "tool_calls", ids=ids)
+
+
+class ModelServer:
+    """One account with one `key`. `sent` has every request, also those that were refused, in the order they came.
+
+    `otherwise` is what it says once the script is at its end.
+    """
+
+    path: ClassVar[str]
+    name: ClassVar[str]
+    """Of its model, as the settings say it."""
+    reported: ClassVar[str]
+    """What it says that the model is."""
+    used_up: ClassVar[Fault]
+    """What it answers where the credit is used up."""
+
+    def __init__(self) -> None:
+        self.script: list[Line] = []
+        self.sent: list[Body] = []
+        self.refused: list[str] = []
+        self.key = KEY
+        self.otherwise: Line | None = None
+        self._numbers = count(1)
+        self._ended = asyncio.Event()
+
+    def then(self, *lines: Line) -> None:
+        """What the next requests meet."""
+        self.script.extend(lines)
+
+    @property
+    def address(self) -> str:
+        """Where it listens, without any path."""
+        return f"http://127.0.0.1:{self._port}"
+
+    async def __aenter__(self) -> Self:
+        app = web.Application()
+        app.router.add_post(self.path, self._asked)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        self._port = cast("tuple[str, int]", self._runner.addresses[0])[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._ended.set()
+        await self._runner.cleanup()
+
+    # What each provider says in its own way
+
+    def shut(self, headers: Mapping[str, str]) -> Fault | None:
+        """Why somebody with these headers is not let in; None where they are."""
+        raise NotImplementedError
+
+    def check(self, body: Body) -> None:
+        """Raises `Refusal` for the first thing that the provider would refuse."""
+        raise NotImplementedError
+
+    def answer(self, answer: Answer, number: int) -> Body:
+        """An answer, in the provider's words."""
+        raise NotImplementedError
+
+    def error(self, status: int, message: str, code: str | None) -> Body:
+        """An error, in the provider's words."""
+        raise NotImplementedError
+
+    @property
+    def base_url(self) -> str:
+        """Where clients are pointed."""
+        raise NotImplementedError
+
+    def response_id(self, number: int) -> str:
+        """How it calls an answer."""
+        raise NotImplementedError
+
+    def offered(self) -> list[str]:
+        """The tools in the last request, by their names."""
+        raise NotImplementedError
+
+    def said(self) -> list[str]:
+        """The words of people and of the engine in the last request."""
+        raise NotImplementedError
+
+    def results(self) -> list[tuple[str, str]]:
+        """The results in the last request, each with the id of its call."""
+        raise NotImplementedError
+
+    def history(self, request: int = -1) -> Sequence[Body]:
+        """The messages of a request."""
+        return cast("Sequence[Body]", self.sent[request]["messages"])
+
+    async def _asked(self, request: web.Request) -> web.StreamResponse:
+        body = cast("Body", await request.json())
+        self.sent.append(body)
+        if (shut := self.shut(request.headers)) is not None:
+            return self._fault(shut)
+        try:
+            self.check(body)
+        except Refusal as refusal:
+            self.refused.append(str(refusal))
+            return web.json_response(self.error(400, str(refusal), None), status=400)
+        line = self.script.pop(0) if self.script else self.otherwise
+        assert line is not None, "the script is at its end, and the model is asked once more"
+        match line:
+            case Answer() as answer:
+                return await self.respond(request, body, self.answer(answer, next(self._numbers)))
+            case Fault(status=200) as fault:
+                return await self.fail_within(request, fault)
+            case Fault() as fault:
+                return self._fault(fault)
+            case Cut():
+                return await self.cut(request, body)
+            case Stall():
+                await self._ended.wait()
+                return web.Response()
+
+    async def respond(self, request: web.Request, body: Body, answer: Body) -> web.StreamResponse:
+        """Send an answer, as the request wants to have it."""
+        return web.json_response(answer)
+
+    async def cut(self, request: web.Request, body: Body) -> web.StreamResponse:
+        """Send the beginning of one, and be gone."""
+        response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "5000"})
+        await response.prepare(request)
+        await response.write(json.dumps({"id": "cut"}).encode()[:-1])
+        return gone(request, response)
+
+    async def fail_within(self, request: web.Request, fault: Fault) -> web.StreamResponse:
+        """Begin a stream, and say in it that it went wrong."""
+        raise NotImplementedError
+
+    def _fault(self, fault: Fault) -> web.Response:
+        headers = {} if fault.retry_after is None else {"Retry-After": fault.retry_after}
+        # providers repeat keys in their errors (OpenAI: "Incorrect API key provided: …"), so this one does always
+        told = self.error(fault.status, f"{fault.says}It went wrong for {KEY}.", fault.code)
+        return web.json_response(told, status=fault.status, headers=headers)
+
+
+def gone(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+    """Cut the connection, with what was sent of the response so far."""
+    assert request.transport is not None
+    request.transport.close()
+    return response
