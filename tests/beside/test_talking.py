@@ -312,7 +312,7 @@ async def test_a_model_that_was_changed_for_playbooks_leaves_what_is_said_beside
     rig.die(after=advance.begin)
     with pytest.raises(Killed):
         await rig.conductor.work(case.id)
-    rig.model = ScriptedModel(says("Restarted, because it hung."))
+    rig.model = rig.asked = ScriptedModel(says("Restarted, because it hung."))
     await rig.restart()
     assert await rig.store.read(leases.ready, rig.clock.now(), 9) == []
     await rig.decide(case)
@@ -325,7 +325,7 @@ async def test_a_model_that_was_changed_for_playbooks_leaves_what_is_said_beside
 async def test_without_a_model_the_engine_alone_answers_at_a_gate(rig: Rig) -> None:
     """What it says is what is waited for, by whom and until when; playbooks have nothing to say about it."""
     assert not beside.can_talk(PlaybookModel([]))
-    rig.model = ScriptedModel()
+    rig.model = rig.asked = ScriptedModel()
     await rig.restart()
     case = await at_a_gate(rig)
 
