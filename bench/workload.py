@@ -92,9 +92,10 @@ class ScriptedModel(Model[None]):
         last = messages[-1]
         if not isinstance(last, ModelRequest):
             raise TypeError("a window has to end with a request")
-        if not _answered(last):
+        speaks = _answered(last) or not model_request_parameters.function_tools  # or older turns are made shorter
+        if not speaks:
             await self._told(Moment.ASKED)
-        parts = [TextPart(filler(REPLY))] if _answered(last) else self._calls(last)
+        parts = [TextPart(filler(REPLY))] if speaks else self._calls(last)
         return ModelResponse(
             parts=parts,
             usage=RequestUsage(input_tokens=1_000, output_tokens=150),
@@ -102,7 +103,7 @@ class ScriptedModel(Model[None]):
             timestamp=datetime.now(UTC),
             provider_name="scripted",
             provider_response_id=f"response-{self._asked}",
-            finish_reason="stop" if _answered(last) else "tool_call",
+            finish_reason="stop" if speaks else "tool_call",
         )
 
     def _calls(self, last: ModelRequest) -> list[ToolCallPart]:

@@ -30,6 +30,7 @@ from bot.turns import beside, prompt
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt
 from bot.turns.engine import Engine
+from bot.turns.paraphrasing import Paraphrasing
 from bot.watch import watch
 from casestore.db import Store
 from casestore.locks import ServiceLock
@@ -60,6 +61,7 @@ class Service:
     conductor: Conductor
     status: StatusLine
     engine: Engine
+    paraphrasing: Paraphrasing
     delivery: Delivery
     copying: Copying
     schedule: Schedule
@@ -189,7 +191,8 @@ def _assemble(
     standby = Standby(store, desk, assistant, channels, spool, zone)
     status = StatusLine(store, clock, channels)
     conductor = Conductor(store, desk, assistant, spool, status=status)
-    engine = Engine(store, desk, conductor, standby)
+    paraphrasing = Paraphrasing(store, desk, assistant, spool)
+    engine = Engine(store, desk, conductor, standby, paraphrasing)
     delivery = Delivery(
         store, clock, channels, boot, zone, stale_after_ms=settings.delivery.stale_after,
         rooms=settings.approval_rooms(),
@@ -208,6 +211,7 @@ def _assemble(
         conductor=conductor,
         status=status,
         engine=engine,
+        paraphrasing=paraphrasing,
         delivery=delivery,
         copying=copying,
         schedule=Schedule(store, clock, settings, engine, delivery, zone),
@@ -231,6 +235,7 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
         stack.push_async_callback(service.standby.stop)
         stack.push_async_callback(service.status.stop)
         _go_on(stack, "delivery", service.delivery.run())
+        stack.push_async_callback(service.paraphrasing.stop)
         _go_on(stack, "engine", service.engine.run())
         stack.push_async_callback(service.engine.stop, _GRACE_S)
         stack.callback(service.schedule.stop)

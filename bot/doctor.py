@@ -11,7 +11,7 @@ from casestore.migrate import newest, version_of
 from casestore.models import Account, Principal
 from casestore.tx import Tx
 from channels.card import Argument, Card
-from channels.findings import Examined, Finding
+from channels.findings import Acquainted, Examined, Finding
 from channels.port import Channel
 
 SAMPLE = Card(
@@ -51,7 +51,8 @@ def of_the_file(settings: Settings) -> Finding:
     except StoreError as error:
         return Finding("database", str(error), "Until then nothing can be stored.")
     if not version:
-        return Finding("database", f"{db} is not there yet.", "Start the service once, which makes it: casebound up")
+        to_do = "Start the service once, which makes it: casebound up. Then look again: who may decide is kept in it."
+        return Finding("database", f"{db} is not there yet, as before the first start.", to_do)
     if version != newest():
         found = f"{db} has version {version}, and this casebound works with {newest()}."
         return Finding("database", found, "Back it up, then: casebound db migrate")
@@ -72,7 +73,7 @@ async def of_people(
 
     `spaces`: those that are `listened_to`.
     """
-    for name in channels:
+    for name, channel in channels.items():
         able = await store.read(operators_on, name, spaces.get(name))
         if able:
             yield Finding(f"{name}: operators", f"Bound, so that they can decide there: {', '.join(able)}.")
@@ -82,6 +83,22 @@ async def of_people(
                 f"casebound principal add NAME --role operator, then casebound principal bind NAME {account}. {where}"
             )
             yield Finding(f"{name}: operators", "No operator's account is bound, so nobody can approve there.", to_do)
+        if isinstance(channel, Acquainted):
+            async for finding in _absent(name, channel, await store.read(_accounts_on, name, spaces.get(name))):
+                yield finding
+
+
+async def _absent(
+    name: str, channel: Acquainted, bound: Sequence[tuple[str, Account]]
+) -> AsyncIterator[Finding]:  # fmt: skip
+    """Operators whose account is nobody's there, as after a slip in its id."""
+    whose = {account.account_id: (person, account) for person, account in bound}
+    for account_id, why in (await channel.absent([*whose])).items():
+        person, account = whose[account_id]
+        written = principals.written(account.channel, account.space, account.account_id)
+        example, where = _ACCOUNTS.get(name, (f"{name}:SPACE/ID", ""))
+        to_do = f"casebound principal unbind {written}, then casebound principal bind {person} {example}. {where}"
+        yield Finding(f"{name}: account of {person}", f"{written} {why}, so {person} cannot decide from it.", to_do)
 
 
 async def of_channels(channels: Mapping[str, Channel], rooms: Mapping[str, str | None]) -> AsyncIterator[Finding]:
@@ -96,11 +113,17 @@ async def of_channels(channels: Mapping[str, Channel], rooms: Mapping[str, str |
 
 def operators_on(tx: Tx, channel: str, spaces: Sequence[str] | None = None) -> list[str]:
     """The names of those who can decide from this channel; `spaces`: those of it that are listened to, or None."""
+    return [*dict.fromkeys(name for name, _ in _accounts_on(tx, channel, spaces))]
+
+
+def _accounts_on(tx: Tx, channel: str, spaces: Sequence[str] | None = None) -> list[tuple[str, Account]]:
+    """The accounts from which somebody can decide, each with the name of who that is."""
     return [
-        person.name
+        (person.name, account)
         for person in principals.listing(tx)
         if _may_decide(person)
-        and any(_speaks(account, channel, spaces) for account in principals.accounts_of(tx, person.id))
+        for account in principals.accounts_of(tx, person.id)
+        if _speaks(account, channel, spaces)
     ]
 
 

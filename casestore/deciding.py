@@ -17,6 +17,16 @@ _VERBS = {
     GateKind.OUTCOME: (Verb.HAPPENED, Verb.NOT_HAPPENED, Verb.RERUN),
 }
 _DENIES = (Verb.DENY, Verb.REVISE)
+_TAKES = """gates.id = :id AND gates.state = 'open' AND gates.expires_at > :now
+             AND substr(gates.digest_shown, 1, length(:digest)) = :digest
+             AND EXISTS (SELECT 1 FROM principals p JOIN gate_roles r ON r.gate_id = gates.id AND r.role = p.role
+                         WHERE p.id = :who AND p.revoked_at IS NULL AND p.tenant = gates.tenant)
+             AND (gates.four_eyes = 0 OR (gates.kind <> 'approval' AND :verb <> 'rerun')
+                  OR (gates.asked_for IS DISTINCT FROM :who AND NOT EXISTS (
+                    SELECT 1 FROM cases c WHERE c.id = gates.case_id AND c.requester = :who)))
+             AND (gates.kind <> 'consent' OR EXISTS (
+                    SELECT 1 FROM cases c WHERE c.id = gates.case_id AND c.requester = :who))"""
+"""Whether a gate takes this answer of this person now: what is decided by, and what is said before it (R5)."""
 SHORTEST_DIGEST = 8
 
 
@@ -65,21 +75,13 @@ def decide(tx: Tx, now: int, scope: Scope, gate_id: GateId, who: Principal, deci
     lets an effect be made: an approval, and "run it again". Whether something happened is a fact that anybody may know.
     """
     gate = gates.get(tx, scope, gate_id)
-    if decision.verb not in _VERBS[gate.kind] or len(decision.digest) < SHORTEST_DIGEST:
+    if _makes_no_sense(gate, decision):
         return _why_not(tx, now, gate, who.id, decision)
     run_args = decision.changed_args or gate.args
     moved = tx.run(
-        """UPDATE gates SET state = :state, verb = :verb, decided_by = :who, decided_at = :now, decided_via = :via,
+        f"""UPDATE gates SET state = :state, verb = :verb, decided_by = :who, decided_at = :now, decided_via = :via,
                reason = :reason, changed_args = :changed_args, digest_run = :digest_run
-           WHERE id = :id AND state = 'open' AND expires_at > :now
-             AND substr(digest_shown, 1, length(:digest)) = :digest
-             AND EXISTS (SELECT 1 FROM principals p JOIN gate_roles r ON r.gate_id = gates.id AND r.role = p.role
-                         WHERE p.id = :who AND p.revoked_at IS NULL AND p.tenant = gates.tenant)
-             AND (four_eyes = 0 OR (kind <> 'approval' AND :verb <> 'rerun')
-                  OR (asked_for IS DISTINCT FROM :who AND NOT EXISTS (
-                    SELECT 1 FROM cases c WHERE c.id = gates.case_id AND c.requester = :who)))
-             AND (kind <> 'consent' OR EXISTS (
-                    SELECT 1 FROM cases c WHERE c.id = gates.case_id AND c.requester = :who))""",
+           WHERE {_TAKES}""",
         id=gate_id, now=now, state="denied" if decision.verb in _DENIES else "approved", verb=decision.verb,
         who=who.id, via=decision.via, reason=decision.reason, digest=decision.digest,
         changed_args=decision.changed_args,
@@ -94,6 +96,27 @@ def decide(tx: Tx, now: int, scope: Scope, gate_id: GateId, who: Principal, deci
         content["changed_args"] = decision.changed_args
     gates.conclude(tx, now, gate, f"gate.{gate.state}", actor(who), meta, content)
     return Decided(gate)
+
+
+def refusal(
+    tx: Tx, now: int, scope: Scope, gate_id: GateId, who: Principal, decision: Decision
+) -> NotDecided | None:  # fmt: skip
+    """Why this answer would not be taken, by what `decide` judges it by; None where it would be.
+
+    Nothing is decided, but an expiry that is late is written (R6).
+    """
+    gate = gates.get(tx, scope, gate_id)
+    taken = tx.value(
+        f"SELECT 1 FROM gates WHERE {_TAKES}",
+        id=gate_id, now=now, who=who.id, verb=decision.verb, digest=decision.digest,
+    )  # fmt: skip
+    if taken is not None and not _makes_no_sense(gate, decision):
+        return None
+    return _why_not(tx, now, gate, who.id, decision)
+
+
+def _makes_no_sense(gate: Gate, decision: Decision) -> bool:
+    return decision.verb not in _VERBS[gate.kind] or len(decision.digest) < SHORTEST_DIGEST
 
 
 def may_decide(tx: Tx, who: Principal, gate: Gate) -> bool:

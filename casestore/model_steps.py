@@ -33,6 +33,11 @@ class Usage:
 def start(tx: Tx, now: int, lease: Lease, run: Run, call: ModelCall) -> StepId:
     """Journal a model call before it is made. Raises `LeaseLost`."""
     leases.guard(tx, now, lease, of=run.case_id, until=call.deadline)
+    return start_aside(tx, now, run, call)
+
+
+def start_aside(tx: Tx, now: int, run: Run, call: ModelCall) -> StepId:
+    """Journal a model call whose answer moves nothing in the case: it needs no lease, and the run may have ended."""
     step_id = tx.insert(
         """INSERT INTO steps (case_id, turn_id, run_id, seq, kind, state, tenant, started_at, deadline, request,
                               request_digest)
@@ -44,12 +49,17 @@ def start(tx: Tx, now: int, lease: Lease, run: Run, call: ModelCall) -> StepId:
     return StepId(step_id)
 
 
-def finish(tx: Tx, now: int, step_id: StepId, run_id: RunId, usage: Usage, response_seq: int | None) -> Step | None:
+def finish(
+    tx: Tx, now: int, step_id: StepId, run_id: RunId, usage: Usage, response_seq: int | None, *, aside: bool = False
+) -> Step | None:  # fmt: skip
     """Record a response and what it used, once. `response_seq` None: the lease was lost, the response was dropped.
+
+    `aside`: it is no message of the conversation, such as a compaction: it has no place there, and is not dropped.
 
     The step as it is then; None where it had been recorded before.
     What it used is a fact (R10): it counts also where the next holder has given the call up, which then stays failed.
     """
+    dropped = response_seq is None and not aside
     finished = tx.maybe(
         Step,
         """UPDATE steps SET state = CASE state WHEN 'started' THEN :state ELSE state END,
@@ -59,8 +69,8 @@ def finish(tx: Tx, now: int, step_id: StepId, run_id: RunId, usage: Usage, respo
                input_tokens = :input_tokens, output_tokens = :output_tokens, cached_tokens = :cached_tokens,
                cost_usd = :cost_usd
            WHERE id = :id AND finish_reason IS NULL RETURNING *""",
-        id=step_id, now=now, response_seq=response_seq, state="failed" if response_seq is None else "finished",
-        error="the lease was lost" if response_seq is None else None, finish_reason=usage.finish_reason,
+        id=step_id, now=now, response_seq=response_seq, state="failed" if dropped else "finished",
+        error="the lease was lost" if dropped else None, finish_reason=usage.finish_reason,
         model_reported=usage.model_reported, provider_response_id=usage.provider_response_id,
         input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cached_tokens=usage.cached_tokens,
         cost_usd=usage.cost_usd,
@@ -81,12 +91,25 @@ def fail(tx: Tx, now: int, step_id: StepId, error: str) -> None:
     )  # fmt: skip
 
 
+def interrupt_aside(tx: Tx, now: int) -> int:
+    """A process has just started: what an earlier one was asking beside its runs does not come any more; how many.
+
+    A call in a run is the next holder's to see to, who may have to ask again.
+    """
+    return tx.run(
+        """UPDATE steps SET state = 'failed', finished_at = :now, error = 'interrupted'
+           WHERE kind = 'model' AND state = 'started' AND run_id IN (
+               SELECT r.id FROM runs r WHERE r.id = steps.run_id AND r.ended_at IS NOT NULL)""",
+        now=now,
+    )  # fmt: skip
+
+
 def last_response(tx: Tx, turn_id: TurnId) -> Step | None:
-    """The newest finished model step of a turn."""
+    """The newest model step of a turn that has a response in the conversation."""
     return tx.maybe(
         Step,
         """SELECT * FROM steps WHERE turn_id = :id AND kind = 'model' AND state = 'finished'
-           ORDER BY seq DESC LIMIT 1""",
+             AND response_seq IS NOT NULL ORDER BY seq DESC LIMIT 1""",
         id=turn_id,
     )
 

@@ -16,6 +16,7 @@ from casestore.states import (
     GateState,
     LeaseKind,
     LinkState,
+    MadeBy,
     OnExpiry,
     Origin,
     OutboxKind,
@@ -42,6 +43,8 @@ RunId = NewType("RunId", int)
 StepId = NewType("StepId", int)
 GateId = NewType("GateId", int)
 OutboxId = NewType("OutboxId", int)
+CompactionId = NewType("CompactionId", int)
+ParaphraseId = NewType("ParaphraseId", int)
 
 
 def _decoded(value: object) -> object:
@@ -400,6 +403,31 @@ class TranscriptRow(Row):
     kind: str
     message: str
     tokens: int
+
+
+class Compaction(Row):
+    """What stands for the transcript up to `upto` in the windows after it; `text` exactly as it is sent (R19)."""
+
+    id: CompactionId
+    case_id: CaseId
+    upto: int
+    text: str
+    tokens: int
+    made_by: MadeBy
+    step_id: StepId | None
+    at: int
+
+
+class Paraphrase(Row):
+    """What the model wrote about a case, over its trail up to `recorded` and its transcript up to `said`."""
+
+    id: ParaphraseId
+    case_id: CaseId
+    recorded: int
+    said: int
+    text: str
+    step_id: StepId
+    at: int
 
 
 class Episode(Row):

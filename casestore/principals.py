@@ -90,13 +90,37 @@ def bind(
         channel=channel, space=space, account_id=account_id,
     )  # fmt: skip
     if taken is not None:
-        raise BadRequest(f"{channel}:{space}/{account_id} is already bound to {taken.name}.")
+        raise BadRequest(f"{written(channel, space, account_id)} is already bound to {taken.name}.")
     tx.run(
         """INSERT INTO accounts (principal_id, channel, space, account_id, bound_at, bound_by)
            VALUES (:principal_id, :channel, :space, :account_id, :now, :bound_by)""",
         principal_id=principal_id, channel=channel, space=space, account_id=account_id, now=now, bound_by=bound_by,
     )  # fmt: skip
     return accounts_of(tx, principal_id)[-1]
+
+
+def unbind(
+    tx: Tx, now: int, *, tenant: str, channel: str, space: str, account_id: str
+) -> Principal:  # fmt: skip
+    """An account speaks for nobody from now on; who it spoke for, with their other accounts and answers, is untouched.
+
+    It can be bound again, to anybody. The row stays, with when it was bound, by whom, and when that ended. Raises
+    `NotFound` where it speaks for nobody in this tenant.
+    """
+    who = by_account(tx, channel, space, account_id)
+    if who is None or who.tenant != tenant:
+        raise NotFound(f"{written(channel, space, account_id)} is bound to nobody.", listed_by="principal list")
+    tx.run(
+        """UPDATE accounts SET revoked_at = :now
+           WHERE channel = :channel AND space = :space AND account_id = :account_id AND revoked_at IS NULL""",
+        now=now, channel=channel, space=space, account_id=account_id,
+    )  # fmt: skip
+    return who
+
+
+def written(channel: str, space: str, account_id: str) -> str:
+    """An account as people write it; on a channel without spaces there is no slash."""
+    return f"{channel}:{space}/{account_id}" if space else f"{channel}:{account_id}"
 
 
 def revoke(tx: Tx, now: int, principal_id: PrincipalId, *, revoked_by: PrincipalId) -> Principal:

@@ -29,6 +29,7 @@ TABLES: dict[str, Keeping] = {
     "steps": Keeping("reduced", "last activity of the case", "arguments and results go, tool, times and outcome stay"),
     "transcript": Keeping("purged", "last activity of the case", "working material"),
     "compactions": Keeping("purged", "last activity of the case", "working material"),
+    "paraphrases": Keeping("purged", "last activity of the case", "working material; the newest stands in the case"),
     "prompts": Keeping("kept", "never", "what the assistant was told; holds nobody's text"),
     "gates": Keeping("kept", "never", "what was asked and who answered"),
     "gate_roles": Keeping("kept", "never", "who might have answered"),

@@ -309,8 +309,11 @@ CREATE UNIQUE INDEX steps_one_per_gate ON steps (gate_id) WHERE gate_id IS NOT N
 CREATE UNIQUE INDEX steps_one_per_effect ON steps (tenant, effect_key, effect_nth)
     WHERE effect_key IS NOT NULL AND state NOT IN ('waiting', 'refused');
 CREATE INDEX steps_by_run ON steps (run_id);
+-- A process that starts finds those that an earlier one was asking, without reading all there ever were.
+CREATE INDEX steps_of_models_under_way ON steps (deadline) WHERE kind = 'model' AND state = 'started';
 
--- The conversation with the model, each message once, exactly as sent or received.
+-- The conversation with the model, each message once, exactly as sent or received. `tokens`: about how many it takes in
+-- a window.
 CREATE TABLE transcript (
     case_id  INTEGER NOT NULL REFERENCES cases (id),
     seq      INTEGER NOT NULL,
@@ -324,14 +327,36 @@ CREATE TABLE transcript (
 -- Where a turn begins in it, so that finding a window does not read the whole conversation (R19).
 CREATE INDEX transcript_by_turn ON transcript (turn_id, seq);
 
--- What stands for the transcript up to `upto` in later windows (R19).
+-- What stands for the transcript up to `upto` in later windows (R19): the text exactly as it is sent, made by the model
+-- in the step `step_id`, or by the engine where it could not. It is never changed; a later one takes its place.
 CREATE TABLE compactions (
-    id          INTEGER PRIMARY KEY,
-    case_id     INTEGER NOT NULL REFERENCES cases (id),
-    upto        INTEGER NOT NULL,
-    text        TEXT NOT NULL,
-    created_at  INTEGER NOT NULL,
-    UNIQUE (case_id, upto)
+    id       INTEGER PRIMARY KEY,
+    case_id  INTEGER NOT NULL REFERENCES cases (id),
+    upto     INTEGER NOT NULL,
+    text     TEXT NOT NULL,
+    tokens   INTEGER NOT NULL,
+    made_by  TEXT NOT NULL CHECK (made_by IN ('model', 'engine')),
+    step_id  INTEGER REFERENCES steps (id),
+    at       INTEGER NOT NULL,
+    UNIQUE (case_id, upto),
+    CHECK ((made_by = 'model') = (step_id IS NOT NULL))
+) STRICT;
+CREATE TRIGGER compactions_are_not_changed BEFORE UPDATE ON compactions
+BEGIN
+    SELECT RAISE(ABORT, 'a compaction is never changed');
+END;
+
+-- What the model wrote about a case for people, in the step `step_id`, over its trail up to `recorded` and its transcript
+-- up to `said`. The newest stands in cases.paraphrase, followed by what has been recorded since.
+CREATE TABLE paraphrases (
+    id       INTEGER PRIMARY KEY,
+    case_id  INTEGER NOT NULL REFERENCES cases (id),
+    recorded INTEGER NOT NULL,
+    said     INTEGER NOT NULL,
+    text     TEXT NOT NULL,
+    step_id  INTEGER NOT NULL REFERENCES steps (id),
+    at       INTEGER NOT NULL,
+    UNIQUE (case_id, recorded)
 ) STRICT;
 
 -- Each assembled prompt with its tool schemas, once, under the hash of both.

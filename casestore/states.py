@@ -101,6 +101,13 @@ class Outcome(StrEnum):
     CRASHED = "crashed"
 
 
+class MadeBy(StrEnum):
+    """Whose words a text is: the model's, or the engine's where the model had none."""
+
+    MODEL = "model"
+    ENGINE = "engine"
+
+
 class StepKind(StrEnum):
     """A model call, or one tool call of its response."""
 

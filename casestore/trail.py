@@ -11,6 +11,8 @@ from casestore.scope import IN_SCOPE, Scope, parameters
 from casestore.tx import Tx
 
 GENESIS = "0" * 64
+_NO_END = 2**63 - 1
+"""Beyond every place there can be."""
 ERASED = "trail.erased"
 """The entry that says that the content of those before it, up to `upto`, was erased."""
 
@@ -92,11 +94,15 @@ def read(tx: Tx, scope: Scope, case_id: CaseId, *, after: int = 0, most: int = 1
     )  # fmt: skip
 
 
-def newest(tx: Tx, case_id: CaseId, most: int) -> list[Glimpse]:
-    """The last `most` entries, oldest first; its cost does not grow with the age of the case."""
+def newest(tx: Tx, case_id: CaseId, most: int, *, after: int = 0, upto: int | None = None) -> list[Glimpse]:
+    """The last `most` entries, oldest first, of those after `after` and up to `upto`.
+
+    Its cost does not grow with the age of the case.
+    """
     rows = tx.tuples(
-        "SELECT seq, kind, actor, meta, content FROM trail WHERE case_id = :case_id ORDER BY seq DESC LIMIT :most",
-        case_id=case_id, most=most,
+        """SELECT seq, kind, actor, meta, content FROM trail WHERE case_id = :case_id AND seq > :after AND seq <= :upto
+           ORDER BY seq DESC LIMIT :most""",
+        case_id=case_id, most=most, after=after, upto=_NO_END if upto is None else upto,
     )  # fmt: skip
     return [Glimpse(*row) for row in cast("list[tuple[int, str, str, str, str | None]]", rows[::-1])]
 

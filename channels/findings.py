@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -37,5 +37,17 @@ class Examined(Protocol):
 
         `sample` is a card that is posted, changed, found and taken away again in `room`, the platform's id of one;
         None: nothing is posted.
+        """
+        ...
+
+
+@runtime_checkable
+class Acquainted(Protocol):
+    """A channel that can tell from which accounts nobody acts."""
+
+    async def absent(self, account_ids: Sequence[str]) -> Mapping[str, str]:
+        """Of these ids of accounts, those from which nobody acts here, each with what it is instead: `is …`.
+
+        Needs no start. What cannot be found out is left out; of many, only the first are asked about.
         """
         ...

@@ -64,7 +64,12 @@ class Inbound(BaseModel, frozen=True, extra="forbid"):
     @property
     def said(self) -> str:
         """All that was said, for whoever has only this: the text, and what was attached, a line each."""
-        return "\n".join(filter(None, (self.text, *(f"(file: {file})" for file in self.files))))
+        return "\n".join(filter(None, (self.text, *self.file_lines)))
+
+    @property
+    def file_lines(self) -> tuple[str, ...]:
+        """A line for each file."""
+        return tuple(f"(file: {file})" for file in self.files)
 
 
 class Quoting(BaseModel, frozen=True, extra="forbid"):

@@ -49,6 +49,13 @@ class Receiver(Protocol):
         """Answer a press, in one sentence for that person alone. Empty: that the card changes is enough."""
         ...
 
+    async def refusal(self, press: Press) -> str | None:
+        """Why this person's answer would not be taken, in one sentence; None where it would be, or nobody can tell.
+
+        To be asked before anything more is asked of them, such as a reason.
+        """
+        ...
+
     async def whole(self, press: Press) -> Card | str:
         """The card that was pressed with nothing left out; or why that person cannot see it, in one sentence."""
         ...

@@ -95,9 +95,9 @@ def body(members: Sequence[Firing], *, begins: str, truncated: int) -> list[dict
 
 def _part(member: Firing, begins: str) -> dict[str, object]:
     started = iso(member.starts_at)
-    lines = [f"{begins}: {member.labels.get('alertname', 'alert')}, since {started}"]
+    lines = [f"{begins}: {one_line(member.labels.get('alertname', 'alert'))}, since {started}"]
     for name in sorted(member.annotations, key=lambda name: (name != "summary", name != "description")):
-        lines.append(f"{name}: {_indented(member.annotations[name])}")
+        lines.append(f"{one_line(name)}: {_indented(member.annotations[name])}")
     lines.append(f"labels: {labels_line(member.labels)}")
     return {
         "type": "alert",

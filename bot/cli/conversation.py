@@ -122,6 +122,10 @@ class Conversation:
         """A terminal has nothing to press; whatever claims to be a press is judged like any other."""
         return await self._receiver.press(press)
 
+    async def refusal(self, press: Press) -> str | None:
+        """The same of whatever claims to be about to be one."""
+        return await self._receiver.refusal(press)
+
     async def whole(self, press: Press) -> Card | str:
         """The same of whatever claims to be one."""
         return await self._receiver.whole(press)

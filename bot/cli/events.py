@@ -73,6 +73,8 @@ def words(tx: Tx, entry: TrailEntry) -> str | None:
             return f"{by} took the case over"
         case "lease.handed_back":
             return f"{by} handed the case back to the assistant"
+        case "window.compacted":
+            return f"{by} made older turns shorter: from here on that text stands for them in what the model is shown"
         case "run.ended":
             return _run(meta)
         case "binding.bound":

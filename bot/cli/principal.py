@@ -41,27 +41,34 @@ class Platform:
     account_id: str
 
     def __str__(self) -> str:
-        return f"{self.channel}:{self.space}/{self.account_id}" if self.space else f"{self.channel}:{self.account_id}"
+        return principals.written(self.channel, self.space, self.account_id)
 
 
-def account(text: str) -> Platform:
-    """What is written, read."""
+def bound_account(text: str) -> Platform:
+    """What is written, read: of the shape of an account, as also one is that should never have been bound."""
     match = re.fullmatch(r"([a-z][a-z0-9_]*):(?:([!-.0-~]+)/)?([!-.0-~]+)", text)
     if match is None or (match[2] is None) != (match[1] in _WITHOUT_SPACES):
         raise typer.BadParameter(
             f"{text} is not an account; write CHANNEL:SPACE/ID, such as slack:T012/U345, and discord:ID on Discord."
         )
-    if match[1] == "slack" and not re.fullmatch(r"[TE][A-Z0-9]*/[UWB][A-Z0-9]*", f"{match[2]}/{match[3]}"):
+    return Platform(match[1], match[2] or "", match[3])
+
+
+def account(text: str) -> Platform:
+    """What is written, read. Raises for what can be nobody's."""
+    found = bound_account(text)
+    within = f"{found.space}/{found.account_id}"
+    if found.channel == "slack" and not re.fullmatch(r"[TE][A-Z0-9]*/[UWB][A-Z0-9]*", within):
         raise typer.BadParameter(
             f"{text} is not an account in Slack; write slack:T…/U… with the ids as Slack spells them, in capitals: the "
             "workspace's, and the person's from their profile (⋮, Copy member ID). A name is no id."
         )
-    if match[1] == "discord" and not re.fullmatch(r"[0-9]{15,20}", match[3]):
+    if found.channel == "discord" and not re.fullmatch(r"[0-9]{15,20}", found.account_id):
         raise typer.BadParameter(
             f"{text} is not an account on Discord; write discord: and the person's id, some 18 digits (Developer Mode "
             "on, their menu, Copy User ID). A name is no id."
         )
-    return Platform(match[1], match[2] or "", match[3])
+    return found
 
 
 @command(app, "add")
@@ -114,6 +121,19 @@ def bind(
     say(f"{bound} speaks for {name}.")
 
 
+@command(app, "unbind")
+def unbind(
+    here: Here,
+    bound: Annotated[
+        Platform, typer.Argument(metavar="ACCOUNT", parser=bound_account, help="As casebound principal list shows it.")
+    ],
+    as_: As = BY_DEFAULT,
+) -> None:
+    """Let a platform account speak for nobody any more, such as one that was bound by mistake. Only an admin may."""
+    who = here.write(_unbind, here.now, as_, bound)
+    say(f"{bound} does not speak for {who.name} any more; what {who.name} approved stands.")
+
+
 @command(app, "revoke")
 def revoke(here: Here, name: Name, as_: As = BY_DEFAULT) -> None:
     """Take a person's rights away for good, with those of their accounts. Only an admin may."""
@@ -140,6 +160,13 @@ def _bind(tx: Tx, now: int, as_: str, name: str, bound: Platform) -> Account:
     return principals.bind(
         tx, now, _of_tenant(tx, by, name).id, channel=bound.channel, space=bound.space,
         account_id=bound.account_id, bound_by=by.id,
+    )  # fmt: skip
+
+
+def _unbind(tx: Tx, now: int, as_: str, bound: Platform) -> Principal:
+    by = who.admin(tx, as_, "unbind accounts")
+    return principals.unbind(
+        tx, now, tenant=by.tenant, channel=bound.channel, space=bound.space, account_id=bound.account_id
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from bot import first_start
 from bot.doctor import operators_on
 from bot.settings import Settings
+from bot.settings.model import PLAYBOOK
 from bot.words.when import iso
 from casestore import cases, gates
 from casestore.canonical import digest
@@ -51,6 +52,8 @@ def lines(
     yield f"Casebound is up, at {url}"
     yield ""
     yield f"  database  {db.absolute()}, {'new' if new else _continued(counted)}"
+    if settings.model.name != PLAYBOOK:
+        yield f"  model     {_model(settings)}"
     for channel, deciding in counted.deciding.items():
         yield f"  {channel:<8}  {_deciding(deciding, typed)}"
     yield f"  alerts    {_alerts(settings)}"
@@ -75,8 +78,12 @@ def _tutorial(settings: Settings, url: str, now: int, typed: Callable[[str], str
     if settings.alerts.token is not None:
         yield f"(It takes the [alerts] token from {_TOKEN}: export that there first.)"
         yield ""
-    yield "The alert becomes a case: the disk of this machine is looked at, and before a cache is cleared"
-    yield "you are asked. Then:"
+    if settings.model.name == PLAYBOOK:
+        yield "The alert becomes a case: the disk of this machine is looked at, and before a cache is cleared"
+        yield "you are asked. Then:"
+    else:
+        yield f"The alert becomes a case, which {settings.model.name} works. Before anything that has consequences"
+        yield "you are asked; if it wants to do such a thing:"
     yield ""
     yield typed("gate list")
     yield typed("gate approve 1")
@@ -132,6 +139,13 @@ def _deciding(names: Sequence[str], typed: Callable[[str], str]) -> str:
         return f"nobody can approve there yet; what is missing: {typed('doctor')}"
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{', '.join(names[:_NAMED])}{more} can approve there"
+
+
+def _model(settings: Settings) -> str:
+    model = settings.model
+    at = f", at {model.base_url}" if model.base_url else ""
+    before = "playbooks, then " if model.playbooks_first else ""
+    return f"{before}{', then '.join(model.names)}{at}"
 
 
 def _alerts(settings: Settings) -> str:

@@ -32,7 +32,8 @@ def _open(tx: Tx, now: int, asked: Asked) -> Answer:
         where = "another case" if taken.tenant != asked.who.tenant else taken.label
         raise Refused(f"This thread is {where}'s. Write into it, or open a case in the room.")
     case = intake.open_at(tx, now, asked.who, Origin(at.channel), asked.line.rest, at, platform_id=asked.platform_id)
-    return Answer(f"{case.label} is open: {one_line(case.title)}", case.id)
+    begins = "" if at.thread else "\nIts thread begins in this room in a moment."
+    return Answer(f"{case.label} is open: {one_line(case.title)}{begins}", case.id)
 
 
 def _list(tx: Tx, now: int, asked: Asked) -> Answer:
@@ -75,7 +76,7 @@ def _release(tx: Tx, now: int, asked: Asked) -> Answer:
 def _resolve(tx: Tx, now: int, asked: Asked) -> Answer:
     why = asked.line.numbered()[1]
     case = closing.resolve(tx, now, _case(tx, asked), by=principals.actor(asked.who), why=why)
-    return Answer(f"{case.label} is resolved: {one_line(case.title)}", case.id)
+    return Answer(f"{case.label} is resolved: {one_line(why or case.title)}", case.id)
 
 
 def _withdraw(tx: Tx, now: int, asked: Asked) -> Answer:
@@ -90,7 +91,8 @@ def _withdraw(tx: Tx, now: int, asked: Asked) -> Answer:
 def _bind(tx: Tx, now: int, asked: Asked) -> Answer:
     at = asked.line.at
     if not at.thread:
-        raise Refused("A case is bound to a thread: write this in the thread, as a message that mentions me.")
+        how = "in Slack as a message that mentions me, elsewhere as it is"
+        raise Refused(f"A case is bound to a thread, and this is none: write this in the thread ({how}).")
     if asked.line.numbered()[0] is None:
         raise Refused("Which case? Write: /case bind C-1042")
     case = binding.bind(tx, now, _case(tx, asked), str(at), asked.who, platform_id=asked.platform_id)

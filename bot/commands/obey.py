@@ -17,7 +17,7 @@ from channels.errors import UnknownChannel
 from channels.messages import Account, Command
 
 NOUNS = {"case": (case.answer, case.VERBS), "gate": (gate.answer, gate.VERBS)}
-STRANGER = "I do not know you, so I cannot do that for you. Ask an operator to bind your account."
+STRANGER = "I do not know you, so I cannot do that for you. Ask an admin to bind your account."
 _FOR_PEOPLE = {("case", "open"), ("case", "hear")}
 """What would lead a bot past the breaker over the cases that it opens."""
 _FOR_THE_PERSON = (Refused, MoveRefused, BadRequest, NotFound, UnknownChannel)

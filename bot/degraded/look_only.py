@@ -9,6 +9,7 @@ from bot.turns import outside
 from bot.turns.desk import Desk, Offer
 from bot.turns.model import ask_model, usage_of
 from bot.turns.results import CallResult
+from bot.words import frame
 from casestore.model_steps import Usage
 
 _NOT_NOW = "refused: nothing can be recorded just now, so nothing is done; say so, and that it can be asked for later"
@@ -44,7 +45,7 @@ class LookOnly:
                 args = tool.validate(call.args if isinstance(call.args, str) else dict(call.args or {}))
                 result = await outside.make(tool, args)
             except BadArguments as error:
-                return ToolReturnPart(call.tool_name, str(error), call.tool_call_id, outcome="failed")
+                return ToolReturnPart(call.tool_name, frame.framed(str(error)), call.tool_call_id, outcome="failed")
         if not isinstance(result, CallResult):
             return ToolReturnPart(call.tool_name, _NOT_NOW, call.tool_call_id, outcome="denied")
         return ToolReturnPart(call.tool_name, result.shown(most), call.tool_call_id, outcome=result.outcome)

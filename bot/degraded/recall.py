@@ -9,7 +9,7 @@ from bot.degraded.spool import Answered, Arrived, Exchange
 from bot.inbound import intake
 from bot.settings import Settings
 from bot.turns import window
-from casestore import bindings, leases, messages, principals, transcript, turns
+from casestore import bindings, leases, messages, principals, turns
 from casestore.models import Case, CaseId
 from casestore.states import CaseState, LeaseKind, Provenance
 from casestore.transcript import Line
@@ -67,10 +67,11 @@ def recalled(tx: Tx, address: str, case_id: CaseId | None, settings: Settings) -
     if leases.of_case(tx, case.id).kind is LeaseKind.HUMAN or turns.under_way(tx, case.id):
         return None
     last = turns.newest(tx, case.id)
-    rows = [] if last is None else transcript.window(tx, case.id, last, settings.limits.window_turns)
+    most = settings.limits.window_turns
+    rows = () if last is None else window.look(tx, case.id, last, turns=most, prompt_version="").lines
     unread = [*messages.not_in_view(tx, case.id), *messages.unread(tx, case.id)]
     spoken = tuple(window.spoken(tx, message) for message in unread)
-    return Recalled(case.id, tuple(rows), spoken, messages.newest_seq(tx, case.id))
+    return Recalled(case.id, rows, spoken, messages.newest_seq(tx, case.id))
 
 
 def where_to_answer(tx: Tx, case_id: CaseId) -> str | None:
@@ -116,4 +117,4 @@ def _role(tx: Tx, case: Case | None, inbound: Inbound) -> Provenance:
 
 
 def _words(inbound: Inbound, name: str, role: Provenance) -> UserPromptPart:
-    return window.spoken_by(f"{name} ({role})", inbound.said, inbound.at)
+    return window.spoken_by(f"{name} ({role})", inbound.text, inbound.at, files=inbound.file_lines)

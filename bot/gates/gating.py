@@ -47,6 +47,17 @@ def decide(tx: Tx, now: int, who: Principal, gate_id: int, decision: Decision, z
             return Reply(False, _refusal(tx, now, because, gate, zone), gate)
 
 
+def refusal(
+    tx: Tx, now: int, who: Principal, gate_id: int, decision: Decision, zone: tzinfo | None
+) -> Reply | None:  # fmt: skip
+    """What `decide` would say if it refused this answer now; None where it would take it."""
+    gate = gates.get(tx, scope_of(who), gate_id)
+    refused = deciding.refusal(tx, now, scope_of(who), gate.id, who, decision)
+    if refused is None:
+        return None
+    return Reply(False, _refusal(tx, now, refused.because, refused.gate, zone), refused.gate)
+
+
 def changed(tool: Tool | None, gate: Gate, changes: Mapping[str, object]) -> str:
     """The gate's arguments with an approver's changes, canonical. Raises `BadRequest` for what may not be changed."""
     if tool is None:

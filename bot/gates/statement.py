@@ -62,5 +62,5 @@ def outcome_told(tx: Tx, gate: Gate) -> CallResult:
     who = name_of_decider(tx, gate)
     reason = f" ({gate.reason})" if gate.reason else ""
     if gate.verb is Verb.HAPPENED:
-        return CallResult(ResultKind.OK, f"{who} says that it happened{reason}")
-    return CallResult(ResultKind.FAILED, f"{who} says that it did not happen{reason}")
+        return CallResult(ResultKind.OK, f"{who} says that it happened{reason}", told=True)
+    return CallResult(ResultKind.FAILED, f"{who} says that it did not happen{reason}", told=True)

@@ -32,9 +32,9 @@ def wanted(inbound: Inbound, limit: int) -> list[Attachment]:
     ]  # fmt: skip
 
 
-def said(tx: Tx, message: Message) -> str:
-    """All of a message: its words, and a line for each file."""
-    return "\n".join(filter(None, (message.text, *map(line, attachments.of_message(tx, message.id)))))
+def lines(tx: Tx, message: Message) -> list[str]:
+    """A line for each file of a message."""
+    return [line(file) for file in attachments.of_message(tx, message.id)]
 
 
 def line(file: File) -> str:

@@ -51,7 +51,8 @@ def quote(tx: Tx, now: int, quoting: Quoting, settings: Settings) -> Quoted:
     attachments.add(tx, message, attached.wanted(said, settings.files.limit))
     meta = {"message": message.seq, "account": theirs.author_account, "author": theirs.author}
     trail.append(tx, case.id, now, "message.quoted", principals.actor(by), meta)
-    return Quoted(f"{case.label} is open on that message.", case.id)
+    begins = " Its thread begins there in a moment." if said.address.begins else ""
+    return Quoted(f"{case.label} is open on that message.{begins}", case.id)
 
 
 def _opened(tx: Tx, now: int, said: Inbound, ended: Case | None, by: Principal, requester: Principal) -> Case:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bot.clock import Clock
 from bot.commands import obey
@@ -19,7 +19,7 @@ from casestore import gates, outbox, principals
 from casestore.db import Store
 from casestore.deciding import Decision
 from casestore.errors import NotFound, StoreUnavailable
-from casestore.models import CaseId
+from casestore.models import CaseId, Principal
 from casestore.states import Verb
 from casestore.tx import Tx
 from channels.home import Home
@@ -27,6 +27,8 @@ from channels.messages import Account, Card, Changed, Command, Gone, Inbound, Pr
 
 if TYPE_CHECKING:
     from bot.degraded.standby import Standby  # which needs the model layer; a command that only speaks does not
+
+R = TypeVar("R", Reply, Reply | None)
 
 log = logging.getLogger("casebound.receiver")
 
@@ -128,6 +130,17 @@ class Receiver:
             return _NOT_DECIDED
         if isinstance(reply, str):
             return reply
+        return self._replied(reply)
+
+    async def refusal(self, press: Press) -> str | None:
+        """Why an answer of theirs would not be taken; None where it would be. What cannot be known is not said."""
+        try:
+            reply = await self._store.write(_refusal, self._clock.now(), press, self._zone)
+        except StoreUnavailable:
+            return None
+        return self._replied(reply) if isinstance(reply, Reply) else reply
+
+    def _replied(self, reply: Reply) -> str:
         self._wake(reply.gate.case_id)
         self._delivery.wake()
         return reply.text
@@ -184,19 +197,42 @@ def _whole(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Card | str:
 
 
 def _press(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str:
+    return _judged(tx, now, press, zone, _answered)
+
+
+def _answered(tx: Tx, now: int, who: Principal, press: Press, zone: tzinfo | None) -> Reply:
+    if press.verb == "withdraw":
+        via = press.address.channel
+        return gating.withdraw(tx, now, who, press.gate_id, press.reason or "", via=via, zone=zone)
+    return gating.decide(tx, now, who, press.gate_id, _decision(press), zone)
+
+
+def _refusal(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str | None:
+    return _judged(tx, now, press, zone, _refused)
+
+
+def _refused(tx: Tx, now: int, who: Principal, press: Press, zone: tzinfo | None) -> Reply | None:
+    return gating.refusal(tx, now, who, press.gate_id, _decision(press), zone)
+
+
+def _decision(press: Press) -> Decision:
+    return Decision(Verb(press.verb), press.digest8, via=press.address.channel, reason=press.reason)
+
+
+def _judged(
+    tx: Tx, now: int, press: Press, zone: tzinfo | None,
+    judge: Callable[[Tx, int, Principal, Press, tzinfo | None], R],
+) -> R | str:  # fmt: skip
     who = principals.by_account(tx, *press.account.identity)
     if who is None:
         return obey.STRANGER
-    via = press.address.channel
     try:
-        if press.verb == "withdraw":
-            reply = gating.withdraw(tx, now, who, press.gate_id, press.reason or "", via=via, zone=zone)
-        else:
-            decision = Decision(Verb(press.verb), press.digest8, via=via, reason=press.reason)
-            reply = gating.decide(tx, now, who, press.gate_id, decision, zone)
+        reply = judge(tx, now, who, press, zone)
     except NotFound:
         may = "withdraw" if press.verb == "withdraw" else "decide"
         return f"There is no gate {press.gate_id} here that you may {may}."
+    if reply is None:
+        return reply
     if press.platform_id is not None:  # a copy we did not know is registered, and edited to what it should show (R28)
         outbox.remember_card(
             tx, now, reply.gate.case_id, reply.gate.id, str(press.address), press.platform_id, shown="pressed"

@@ -88,7 +88,7 @@ def taken(who: Principal) -> str:
     """Why an account that speaks for somebody cannot be linked; whatever the code."""
     return (
         f"Your account speaks for {who.name} already. For it to speak for somebody else, an admin first ends that: "
-        f"casebound principal revoke {who.name}"
+        "casebound principal unbind ACCOUNT"
     )
 
 

@@ -22,12 +22,15 @@ from pydantic_ai.messages import (
 )
 
 from bot.tools.declare import wire
+from bot.words import frame
 from casestore.states import Provenance
 
+ASIDE = "aside"
+"""In the metadata of a request that is no part of a conversation, such as one for a paraphrase: no playbook fits it."""
 NOTE = "playbook"
 ENDS_THE_TURN = frozenset({wire("case.hand_off"), wire("case.ask_requester")})
-# `Kim (requester): words`, or `alert: words` where nobody speaks
-HEAD = re.compile(rf"(?:.{{0,300}}? \(({'|'.join(Provenance)})\)|(alert|system)): (.*)", re.DOTALL)
+# `Kim (requester): words`, or `alert: words` where nobody speaks; a file that comes without words has its own line
+HEAD = re.compile(rf"(?:.{{0,300}}? \(({'|'.join(Provenance)})\)|(alert|system)): (?:\n(?!\| ))?(.*)", re.DOTALL)
 NOT_SAID = frozenset({Provenance.ALERT, Provenance.SYSTEM, Provenance.ASSISTANT})
 
 
@@ -173,9 +176,10 @@ def _results(note: Note, requests: Sequence[ModelRequest]) -> dict[str, object]:
         for part in request.parts:
             name = note.names.get(part.tool_call_id) if isinstance(part, ToolReturnPart) else None
             if name and isinstance(part, ToolReturnPart):
-                content = cast("object", part.content)
+                content = frame.original(cast("object", part.content))
+                words = ToolReturnPart(part.tool_name, content, part.tool_call_id).model_response_str
                 fields = cast("Mapping[str, object]", content) if isinstance(content, Mapping) else {"value": content}
-                text = content if isinstance(content, str) else part.model_response_str()
+                text = content if isinstance(content, str) else words()
                 results[name] = {**fields, "text": text, "outcome": part.outcome}
     return results
 
@@ -203,5 +207,5 @@ def _said(request: ModelRequest) -> list[str]:
             if found is None:
                 texts.append(text)
             elif (found.group(1) or found.group(2)) not in NOT_SAID:
-                texts.append(found.group(3))
+                texts.append(frame.unframed(found.group(3)))
     return texts

@@ -25,6 +25,7 @@ class Model(Section):
     fallback: tuple[str, ...] = ()
     playbooks_first: bool = False
     timeout: Duration = Field(default=duration("120s"))
+    paraphrase: bool = True
 
     _keys_are_not_empty = field_validator("api_key", "openai_api_key", "anthropic_api_key", "google_api_key")(secret())
 

@@ -111,6 +111,7 @@ class Limits(Section):
     programs_open: Count = 10
     programs_within: Duration = duration("1h")
     window_turns: Count = 20
+    window_tokens: int = Field(default=50_000, ge=1_000)
     result_characters: int = Field(default=20_000, ge=200)
 
 

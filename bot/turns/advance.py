@@ -7,11 +7,12 @@ one durable point per step, and a process killed anywhere is continued by `begin
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.outbound import speech
-from bot.turns import beside, calls, endings, journal, window
+from bot.outbound import speech, wanting
+from bot.turns import beside, calls, compaction, endings, journal, window
 from bot.turns.desk import Desk, Prompt
-from bot.turns.instruct import CallModel, Ended, Instruction, Lost, RunCalls
+from bot.turns.instruct import CallModel, Compact, Ended, Instruction, Lost, RunCalls
 from bot.turns.results import CallResult, ResultKind
+from bot.turns.window import Window
 from casestore import cases, gates, leases, model_steps, prompts, recovery, runs, steps, transcript, turns
 from casestore.model_steps import ModelCall, Usage
 from casestore.models import CaseId, Step, StepId
@@ -65,6 +66,22 @@ def no_response(
     if again:
         return _call_model(tx, now, desk, begun)
     return None
+
+
+def compacted(
+    tx: Tx, now: int, desk: Desk, compact: Compact, response: Response | None, error: str | None = None
+) -> Instruction:  # fmt: skip
+    """Record what stands for the older turns from now on, and go on; without a response it is the engine's text."""
+    begun, stands = compact.begun, leases.holds(tx, now, compact.begun.lease)
+    if response is None:
+        model_steps.fail(tx, now, compact.step_id, error or "no answer")
+    else:
+        model_steps.finish(tx, now, compact.step_id, begun.run.id, response.usage, None, aside=stands)
+    if not stands:
+        return _lost(tx, now, begun)
+    words = "" if response is None or response.calls else response.text
+    compaction.keep(tx, now, desk.settings.limits, compact.piece, words=words, step_id=compact.step_id)
+    return _call_model(tx, now, desk, begun)
 
 
 def finished(tx: Tx, now: int, step_id: StepId, result: CallResult) -> None:
@@ -226,23 +243,42 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
     ):
         if reached:
             return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, what, outcome=Outcome.LIMIT))
+    offer = desk.offer(tx, begun.turn)
+    prompt = offer.prompt
+    if prompt.version != run.prompt_version:  # the case has been bound elsewhere since the run began
+        keep_prompt(tx, now, begun, prompt)
     if begun.turn.beside is None:  # only now: one that parks again without asking leaves what is beside it to go on
         endings.fold(tx, now, begun.turn)
-    window.compose(tx, begun.case.id, begun.turn.id, result_characters=limits.result_characters, note=note)
-    offer = desk.offer(tx, begun.turn)
-    if offer.prompt.version != run.prompt_version:  # the case has been bound elsewhere since the run began
-        keep_prompt(tx, now, begun, offer.prompt)
-    seen = window.look(
-        tx, begun.case.id, begun.turn.beside or begun.turn.id, turns=limits.window_turns,
-        prompt_version=offer.prompt.version, waiting=beside.waiting(tx, now, desk, begun),
+    window.compose(
+        tx, begun.case.id, begun.turn.id, result_characters=limits.result_characters, note=note,
+        room=compaction.room(limits, prompt),
     )  # fmt: skip
+    seen = _look(tx, now, desk, begun, prompt)
+    if (piece := compaction.due(tx, seen, limits, prompt)) is not None:
+        if desk.writes:
+            step_id, asked = compaction.start(tx, now, desk, begun, piece)
+            return Compact(begun, step_id, asked, piece)
+        compaction.keep(tx, now, limits, piece)
+        seen = _look(tx, now, desk, begun, prompt)
+    if compaction.size(seen, prompt) > limits.window_tokens:
+        why = "what it has to be shown is more than a request may hold (limits.window_tokens)"
+        return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.LIMIT))
     deadline = now + desk.settings.model.timeout
     step_id = model_steps.start(tx, now, begun.lease, run, ModelCall(seen.named, seen.digest, deadline))
     return CallModel(begun, step_id, seen, offer)
 
 
+def _look(tx: Tx, now: int, desk: Desk, begun: Begun, prompt: Prompt) -> Window:
+    return window.look(
+        tx, begun.case.id, begun.turn.beside or begun.turn.id, turns=desk.settings.limits.window_turns,
+        prompt_version=prompt.version, waiting=beside.waiting(tx, now, desk, begun),
+    )  # fmt: skip
+
+
 def _next(tx: Tx, now: int, desk: Desk, begun: Begun, ended: Ended) -> Instruction:
     """The run has ended: the same holder goes on with what arrived meanwhile, or drops the lease (R11)."""
+    if ended.handed_over is not None:
+        wanting.tell(tx, now, begun.case.id, ended.handed_over, desk.settings.approval_rooms())
     if ended.more:
         case = cases.by_id(tx, begun.case.id)
         if (following := turns.begin_under(tx, now, begun.lease, case, desk.worker)) is not None:

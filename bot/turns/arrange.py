@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
-from casestore.models import CaseId
-from casestore.transcript import Line
+from casestore.transcript import Line, estimated
 
 
 class _Told(Protocol):
@@ -35,8 +34,9 @@ def arrange(rows: Iterable[T]) -> list[T]:
     return arranged + aside
 
 
-def with_waiting(rows: Sequence[Line], waiting: str, case_id: CaseId) -> list[Line]:
+def with_waiting(rows: Sequence[Line], waiting: str) -> list[Line]:
     """The request of a turn beside: what stands in for the results that have not come goes right after their calls."""
-    told = Line(case_id, NOT_STORED, "request", waiting)
     last = max((place for place, row in enumerate(rows) if not row.beside), default=-1)
-    return arrange([*rows[: last + 1], *(row for row in rows[last + 1 :]), told])
+    held = rows[last]
+    told = Line(held.case_id, NOT_STORED, "request", waiting, held.turn_id, estimated(len(waiting)))
+    return arrange([*rows[: last + 1], told, *rows[last + 1 :]])

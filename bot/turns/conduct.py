@@ -16,11 +16,11 @@ from bot import logs
 from bot.degraded.spool import Came, Spool, Used
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.outbound.status_line import StatusLine
-from bot.turns import advance, outside, window
+from bot.turns import advance, compaction, outside, window
 from bot.turns.advance import Response
 from bot.turns.desk import Desk
-from bot.turns.instruct import CallModel, Ended, Instruction, Lost, RunCalls, ToRun
-from bot.turns.model import Troubled, ask_model, usage_of
+from bot.turns.instruct import CallModel, Compact, Ended, Instruction, Lost, RunCalls, ToRun
+from bot.turns.model import Troubled, ask_for_words, ask_model, usage_of
 from bot.turns.outside import TimedOut
 from bot.turns.results import CallResult
 from casestore.db import Store
@@ -61,7 +61,7 @@ class Conductor:
     async def work(self, case_id: CaseId) -> Ended | Lost | None:
         """Work a case until nothing is left to do in it, or it waits for somebody; how the last run ended."""
         instruction = await self._store.write(advance.begin, self._desk.now(), self._desk, case_id)
-        if self._status is None or not isinstance(instruction, CallModel | RunCalls):
+        if self._status is None or not isinstance(instruction, CallModel | Compact | RunCalls):
             return await self._carry_out(instruction)
         with self._status.shown(case_id):
             return await self._carry_out(instruction)
@@ -71,6 +71,8 @@ class Conductor:
             match instruction:
                 case CallModel():
                     instruction = await self._call_model(instruction)
+                case Compact():
+                    instruction = await self._compact(instruction)
                 case RunCalls():
                     instruction = await self._run_calls(instruction)
                 case Ended() | Lost() | None:
@@ -108,13 +110,32 @@ class Conductor:
                 self.model_trouble = self._model.trouble if isinstance(self._model, Troubled) else None
                 return await self._record_response(call, _response(answered))
 
+    async def _compact(self, compact: Compact) -> Instruction:
+        """Have older turns made shorter; asked once, since the engine can do it too, only worse (R19)."""
+        desk = self._desk
+        timeout = desk.settings.model.timeout
+        try:
+            answered = await ask_for_words(self._model, compaction.INSTRUCTIONS, compact.asked, timeout)
+        except (ModelRefused, ModelUnavailable) as error:
+            return await self._store.write(advance.compacted, desk.now(), desk, compact, None, str(error))
+        response = _response(answered)
+        try:
+            return await self._store.write(advance.compacted, desk.now(), desk, compact, response)
+        except StoreUnavailable:
+            self._keep_used(compact, response)
+            raise
+
+    def _keep_used(self, call: CallModel | Compact, response: Response) -> None:
+        """What it used is a fact, however its answer is had in the end (R10, R15)."""
+        used = Used(step_id=call.step_id, run_id=call.begun.run.id, usage=response.usage, at=self._desk.now())
+        self._spool.keep(used)
+
     async def _record_response(self, call: CallModel, response: Response) -> Instruction:
         desk, begun = self._desk, call.begun
         try:
             return await self._store.write(advance.respond, desk.now(), desk, begun, call.step_id, response)
-        except StoreUnavailable:  # what it used is a fact, however its answer is had in the end (R10, R15)
-            used = Used(step_id=call.step_id, run_id=begun.run.id, usage=response.usage, at=desk.now())
-            self._spool.keep(used)
+        except StoreUnavailable:
+            self._keep_used(call, response)
             raise
 
     async def _put_off(self, call: CallModel, error: ModelUnavailable) -> Instruction:

@@ -15,6 +15,9 @@ from casestore.tx import Tx
 
 __all__ = ["Desk", "Offer", "Prompt", "Toolbox"]
 
+PLAYBOOK = "playbook"
+"""The model that needs none; a response of one reports `playbook:NAME`."""
+
 
 @dataclass(frozen=True)
 class Offer:
@@ -50,6 +53,11 @@ class Desk:
         if key not in self._offers:
             self._offers[key] = Offer(prompt.whole(self.prompt, self.settings, tools, channels), tools)
         return self._offers[key]
+
+    @property
+    def writes(self) -> bool:
+        """Whether the model can be asked for prose of its own; playbooks cannot."""
+        return self.worker.model != PLAYBOOK
 
     def now(self) -> int:
         """The time, in ms UTC."""

@@ -5,7 +5,7 @@ The lease is still held afterwards: `advance` goes to the next turn under it, or
 
 from collections.abc import Sequence
 
-from bot.outbound import speech
+from bot.outbound import speech, wanting
 from bot.turns import paraphrase, results
 from bot.turns.desk import Desk
 from bot.turns.instruct import Ended
@@ -120,7 +120,8 @@ def close_calls(tx: Tx, now: int, turn_id: TurnId, why: str, *, in_flight: bool 
             case StepState.UNKNOWN:
                 recovery.leave_unknown(tx, step, results.left_unknown(why).stored())
             case StepState.STARTED if in_flight and step.tier is Tier.READ_ONLY:
-                steps.finish_tool(tx, now, step.id, ok=False, result=results.failed(f"cut off: {why}").stored())
+                cut = results.failed(f"cut off: {why}", told=True)
+                steps.finish_tool(tx, now, step.id, ok=False, result=cut.stored())
             case StepState.STARTED if in_flight:
                 recovery.mark_unknown(tx, now, step)
                 recovery.leave_unknown(tx, step, results.left_unknown(why).stored())
@@ -137,8 +138,11 @@ def park(tx: Tx, now: int, begun: Begun, question: asking.Question) -> Ended:
     return _end(tx, now, begun, Outcome.PARKED, f"gate {gate.id} was asked")
 
 
-def abandon(tx: Tx, now: int, case: Case, turn_id: TurnId, why: str) -> None:
-    """A turn that cannot even be begun, however often it is tried: what it was to answer is an operator's now (R13)."""
+def abandon(tx: Tx, now: int, case: Case, turn_id: TurnId, why: str, rooms: Sequence[str]) -> None:
+    """A turn that cannot even be begun, however often it is tried: what it was to answer is an operator's now (R13).
+
+    `rooms`: where it is said of a case that is in no thread.
+    """
     messages.mark_read(tx, case.id, turn_id)
     close_calls(tx, now, turn_id, why)
     turns.settle(tx, now, turn_id, TurnState.FAILED)
@@ -147,6 +151,7 @@ def abandon(tx: Tx, now: int, case: Case, turn_id: TurnId, why: str) -> None:
         fold(tx, now, turn)
         cases.wait(tx, now, case.id, WaitingOn.OPERATOR)
     speech.say(tx, now, case.id, f"I cannot go on with {case.label}: {why}. An operator has to look at it.")
+    wanting.tell(tx, now, case.id, why, rooms)
 
 
 def put_off(tx: Tx, now: int, begun: Begun, why: str, *, until: int, error: str) -> Ended:
@@ -162,7 +167,8 @@ def _end(
     runs.end(tx, now, begun.run.id, outcome, stop_reason=stop_reason, error=error, escalated=escalated)
     cases.write_paraphrase(tx, begun.case.id, paraphrase.of_case(tx, begun.case.id))
     head = str(trail.head(tx, begun.case.id))
-    return Ended(begun.run.id, outcome, more=leases.has_work(tx, begun.case.id, talks=begun.talks), head=head)
+    more = leases.has_work(tx, begun.case.id, talks=begun.talks)
+    return Ended(begun.run.id, outcome, more=more, head=head, handed_over=stop_reason if escalated else None)
 
 
 def too_many_attempts(tx: Tx, desk: Desk, begun: Begun) -> bool:

@@ -8,7 +8,8 @@ from bot.turns import endings
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk
 from bot.turns.instruct import Ended
-from casestore import cases, leases, messages, runs, turns
+from bot.turns.paraphrasing import Paraphrasing
+from casestore import cases, leases, messages, model_steps, runs, turns
 from casestore.db import Store
 from casestore.errors import LeaseLost, StoreError, StoreUnavailable
 from casestore.models import CaseId, Turn
@@ -24,8 +25,12 @@ _PUT_OFF_MS = 5_000
 class Engine:
     """Finds cases with work and conducts them. One per file: it runs in the process that holds `<db>.service`."""
 
-    def __init__(self, store: Store, desk: Desk, conductor: Conductor, standby: Standby) -> None:
+    def __init__(
+        self, store: Store, desk: Desk, conductor: Conductor, standby: Standby,
+        paraphrasing: Paraphrasing | None = None,
+    ) -> None:  # fmt: skip
         self._store, self._desk, self._conductor, self._standby = store, desk, conductor, standby
+        self._paraphrasing = paraphrasing
         self._tasks: dict[CaseId, asyncio.Task[None]] = {}
         standby.worked = self._tasks.__contains__
         self._again: set[CaseId] = set()
@@ -53,7 +58,7 @@ class Engine:
             self._woken.clear()
             try:
                 if not voided:
-                    await self._store.write(leases.void_earlier_boots, self._desk.worker.boot)
+                    await self._store.write(take_up, self._desk.now(), self._desk.worker.boot)
                     voided = True
                 await self._start_ready()
             except StoreUnavailable as error:
@@ -134,6 +139,8 @@ class Engine:
                 # the head anchors the trail outside the file: cutting its end off is found by it (R18)
                 fields = {"case": case_id, "run": ended.run_id, "outcome": ended.outcome, "trail_head": ended.head}
                 log.info("run.ended", extra={"fields": fields})
+                if self._paraphrasing is not None:
+                    self._paraphrasing.after(case_id, ended)
 
     async def _record_failure(self, case_id: CaseId, error: Exception) -> None:
         """A bug in a run: its record says so, the turn is tried again a few times, then an operator gets it (R13)."""
@@ -142,6 +149,12 @@ class Engine:
             await self._store.write(_fail, now, self._desk, case_id, type(error).__name__)
         except StoreError:
             log.exception("run.failure_not_recorded", extra={"fields": {"case": case_id}})
+
+
+def take_up(tx: Tx, now: int, boot: str) -> None:
+    """What an earlier process of this service was at, it is at no more (R10, R13)."""
+    leases.void_earlier_boots(tx, boot)
+    model_steps.interrupt_aside(tx, now)
 
 
 def _fail(tx: Tx, now: int, desk: Desk, case_id: CaseId, error: str) -> None:
@@ -164,7 +177,7 @@ def _fail(tx: Tx, now: int, desk: Desk, case_id: CaseId, error: str) -> None:
     if run is None:  # not even its beginning could be stored; that counts as an attempt all the same
         turns.count_attempt(tx, turn.id)
     if run is None and turn.attempts >= desk.settings.limits.attempts:
-        endings.abandon(tx, now, case, turn.id, "it could not be begun")
+        endings.abandon(tx, now, case, turn.id, "it could not be begun", desk.settings.approval_rooms())
     else:
         turns.requeue(tx, turn.id, not_before=now + _PUT_OFF_MS)
 

@@ -9,6 +9,7 @@ from casestore.states import Outcome
 from casestore.turns import Begun
 
 if TYPE_CHECKING:
+    from bot.turns.compaction import Piece
     from bot.turns.desk import Offer
     from bot.turns.window import Window  # which needs the model layer; a command that only ends a case does not
 
@@ -21,6 +22,16 @@ class CallModel:
     step_id: StepId
     window: "Window"
     offer: "Offer"
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """The model call that makes older turns shorter is journalled; make it. `asked` is what is sent (R19)."""
+
+    begun: Begun
+    step_id: StepId
+    asked: str
+    piece: "Piece"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +56,14 @@ class Ended:
     """The run is over, its record written, the lease dropped.
 
     `more`: the case has work again (R11). `head`: where its trail ends, to be anchored outside the file (R18).
+    `handed_over`: why an operator has to see to it; None where none has.
     """
 
     run_id: RunId
     outcome: Outcome
     more: bool
     head: str
+    handed_over: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +73,4 @@ class Lost:
     run_id: RunId
 
 
-Instruction = CallModel | RunCalls | Ended | Lost
+Instruction = CallModel | Compact | RunCalls | Ended | Lost

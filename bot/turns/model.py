@@ -13,10 +13,11 @@ from pydantic_ai.exceptions import (
     ModelRequestRejectedError,
     UnexpectedModelBehavior,
 )
-from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelRefused, ModelUnavailable
+from bot.playbook.history import ASIDE
 from bot.words.durations import duration_text
 from casestore.model_steps import Usage
 
@@ -72,6 +73,12 @@ async def ask_model(
 
 def _after_ms(error: ModelAPIError) -> int | None:
     return None if error.retry_after is None else max(0, math.ceil(error.retry_after * 1000))
+
+
+async def ask_for_words(model: Model, instructions: str, about: str, timeout_ms: int) -> ModelResponse:
+    """Have a model write about something that is no conversation with it; it is offered no tools. Raises the same."""
+    request = ModelRequest([UserPromptPart(about)], instructions=instructions, metadata={ASIDE: True})
+    return await ask_model(model, [request], ModelRequestParameters(allow_text_output=True), timeout_ms)
 
 
 def usage_of(answered: ModelResponse) -> Usage:

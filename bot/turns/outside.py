@@ -26,10 +26,10 @@ async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
             return results.ok(await work(args))
     except TimeoutError:
         if tool.tier == "read_only":
-            return results.failed(f"it did not come back within {tool.timeout_ms // 1000} seconds")
+            return results.failed(f"it did not come back within {tool.timeout_ms // 1000} seconds", told=True)
         return TimedOut()
     except (ToolFailed, BadArguments) as error:
         return results.failed(str(error))
     except Exception as error:
         log.exception("tool.raised", extra={"fields": {"tool": tool.name}})
-        return results.failed(f"it failed unexpectedly ({type(error).__name__})")
+        return results.failed(f"it failed unexpectedly ({type(error).__name__})", told=True)

@@ -1,6 +1,10 @@
-"""The paraphrase: prose about a case, made from its trail. Where the two disagree, the trail is the authority."""
+"""The paraphrase: prose about a case. Where it and the trail disagree, the trail is the authority.
 
-from casestore import cases, trail
+It is what the model wrote last, followed by what has been recorded since; before it has written anything, and where
+there is no model that writes, it is made from the trail alone.
+"""
+
+from casestore import cases, paraphrases, trail
 from casestore.canonical import decode
 from casestore.models import CaseId
 from casestore.states import Verb
@@ -20,16 +24,24 @@ _SAID = {
 
 def of_case(tx: Tx, case_id: CaseId) -> str:
     """A few sentences; made from a bounded piece of the trail, so its cost does not grow with the case (R19)."""
-    case = cases.by_id(tx, case_id)
-    entries = trail.newest(tx, case_id, _NEWEST)
-    sentences = [f"{case.label} was opened from {case.origin}: {case.title}."]
-    if entries and entries[0].seq > 2:
-        sentences.append(f"({entries[0].seq - 1} earlier entries are in the trail.)")
+    written = paraphrases.newest(tx, case_id)
+    if written is None:
+        case = cases.by_id(tx, case_id)
+        return " ".join([f"{case.label} was opened from {case.origin}: {case.title}.", *recorded(tx, case_id)])
+    since = recorded(tx, case_id, after=written.recorded)
+    return " ".join([written.text, *(["Since then:"] if since else []), *since])
+
+
+def recorded(tx: Tx, case_id: CaseId, *, after: int = 0, upto: int | None = None) -> list[str]:
+    """Sentences on what stands in the trail after `after` and up to `upto`; of a long piece on the newest part."""
+    entries = trail.newest(tx, case_id, _NEWEST, after=after, upto=upto)
+    sentences: list[str] = []
+    if entries and entries[0].seq > after + 2:
+        sentences.append(f"({entries[0].seq - 1 - after} earlier entries are in the trail.)")
     looked = [_tool(entry) for entry in entries if entry.kind == "tool.finished"]
     if looked:
         sentences.append(f"Calls that ran: {', '.join(_counted(looked))}.")
-    sentences += [sentence for entry in entries if (sentence := _sentence(entry))]
-    return " ".join(sentences)
+    return sentences + [sentence for entry in entries if (sentence := _sentence(entry))]
 
 
 def _sentence(entry: Glimpse) -> str | None:

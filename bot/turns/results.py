@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from bot.words import frame
 from casestore.canonical import decode, encode
 from channels.text import storable
 
@@ -25,20 +26,24 @@ class ResultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """The one result of one call; `content` is anything JSON can say."""
+    """The one result of one call; `content` is anything JSON can say.
+
+    `told`: it is the engine's or a person's word on a call that was made, and not what its tool returned.
+    """
 
     kind: ResultKind
     content: object
+    told: bool = False
 
     def stored(self) -> str:
         """As the journal keeps it, whole."""
-        return encode({"kind": self.kind, "content": self.content})
+        return encode({"kind": self.kind, "content": self.content, **({"told": True} if self.told else {})})
 
     @staticmethod
     def load(text: str) -> "CallResult":
         """Read what `stored` wrote."""
         value = decode(text)
-        return CallResult(ResultKind(str(value["kind"])), value["content"])
+        return CallResult(ResultKind(str(value["kind"])), value["content"], told=value.get("told") is True)
 
     @property
     def outcome(self) -> Literal["success", "failed", "denied"]:
@@ -50,15 +55,20 @@ class CallResult:
         return "denied"
 
     def shown(self, most: int) -> object:
-        """What the model is shown: the content, or its head and tail where it has more than `most` characters."""
+        """What the model is shown: the content, or its head and tail where it has more than `most` characters.
+
+        What a tool wrote is framed, so that it cannot pass for what became of a call, which is the engine's word (R23).
+        """
         if self.content is None:
             return "(nothing)"
-        text = self.content if isinstance(self.content, str) else json.dumps(self.content, ensure_ascii=False)
+        written = self.kind in (ResultKind.OK, ResultKind.FAILED) and not self.told
+        plain = self.content if isinstance(self.content, str) else json.dumps(self.content, ensure_ascii=False)
+        text = frame.quoted(plain) if written else frame.framed(plain)
         if len(text) <= most:
-            return self.content
-        head, tail = most * 3 // 4, most // 4
-        left_out = len(text) - head - tail
-        return f"{text[:head]}\n[… {left_out} characters left out; the whole result is on record …]\n{text[-tail:]}"
+            return frame.value(self.content) if written else text
+        head, tail = text[: most * 3 // 4], text[-(most // 4) :]
+        left_out = len(text) - len(head) - len(tail)
+        return f"{head}\n[… {left_out} characters left out; the whole result is on record …]\n| {tail}"
 
 
 def jsonable(value: object) -> object:
@@ -76,9 +86,9 @@ def ok(value: object) -> CallResult:
     return CallResult(ResultKind.OK, jsonable(value))
 
 
-def failed(why: str) -> CallResult:
-    """It was made and did not succeed."""
-    return CallResult(ResultKind.FAILED, storable(why))
+def failed(why: str, *, told: bool = False) -> CallResult:
+    """It was made and did not succeed; `told` where the tool itself has not said so."""
+    return CallResult(ResultKind.FAILED, storable(why), told)
 
 
 def not_asked(why: str) -> CallResult:

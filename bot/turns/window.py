@@ -21,15 +21,20 @@ from bot.inbound import attached
 from bot.tools.declare import wire
 from bot.turns.arrange import NOT_STORED, arrange, with_waiting
 from bot.turns.results import CallResult
-from casestore import messages, principals, steps, transcript, turns
+from bot.words import frame
+from casestore import compactions, messages, principals, steps, transcript, turns
 from casestore.canonical import digest, encode
-from casestore.models import CaseId, Message, Step, StepId, TranscriptRow, TurnId
+from casestore.models import CaseId, Compaction, CompactionId, Message, Step, StepId, TranscriptRow, TurnId
 from casestore.transcript import Line
 from casestore.tx import Tx
 from channels.text import storable
 
 GO_ON_NOTE = "system: what became of the calls that waited stands in their results; go on with what was asked"
 ANSWER_NOTE = "system: people wrote while you worked and have no answer yet; answer them now, while the call waits"
+_SHOWN_AT_LEAST = 200
+"""Characters of a result, however little room is left: with fewer nobody can tell what it is."""
+_CHARACTERS_FOR_A_TOKEN = 3
+"""Of a result: fewer than are taken for a token, since what is around it and its notation take some too."""
 _KEPT_AT_MOST = 8_000_000
 """Characters of stored messages that are kept parsed: enough for the windows of some hundred cases at once."""
 
@@ -41,36 +46,47 @@ class Window:
     rows: tuple[Line, ...]
     prompt_version: str
     digest: str
+    compaction: Compaction | None = None
+    """What stands first, for all that was before the rows."""
     waiting: str | None = None
     """What was sent in place of results that had not come, in a turn beside a parked one; the step alone keeps it."""
 
     @property
+    def lines(self) -> tuple[Line, ...]:
+        """Everything that is sent, in its order."""
+        return self.rows if self.compaction is None else (_line(self.compaction), *self.rows)
+
+    @property
     def named(self) -> str:
-        """What the step stores so that the request can be rebuilt: the range, the prompt, no settings of its own."""
+        """What the step stores so that it can be rebuilt: compaction, range, prompt, no settings of its own."""
         return encode(
             {
                 "prompt": self.prompt_version,
-                "compaction": None,
+                "compaction": None if self.compaction is None else self.compaction.id,
                 "from": self.rows[0].seq,
-                "to": self.rows[-1].seq,
+                "to": max(row.seq for row in self.rows),
                 "settings": {},
                 **({} if self.waiting is None else {"waiting": self.waiting}),
             }
         )
 
 
-def compose(tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int, note: str | None = None) -> bool:
+def compose(
+    tx: Tx, case_id: CaseId, turn_id: TurnId, *, result_characters: int, note: str | None = None,
+    room: int | None = None,
+) -> bool:  # fmt: skip
     """Append the next request to the transcript: results of the last response's calls, then what was said since.
 
     False where there is nothing new to send. Every call of the last response has its result by now (R7). Those of a
     turn that was ended by a person or a limit come in a request of their own, which belongs to that turn: a window
     that begins after it begins with what was said, not with results of calls it does not hold (R19). So do those
     that an exchange beside them waited for, which is shown after them.
+    `room` is how many tokens the turn may take in all: its results are shown shorter where little of that is left.
     """
     beside = turns.by_id(tx, turn_id).beside
     last = transcript.newest_of(tx, case_id, beside)
-    answered = _returns(tx, last, result_characters)
-    talked = beside is None and _talked_beside(tx, case_id, last, result_characters)
+    answered = _returns(tx, last, result_characters, room)
+    talked = beside is None and _talked_beside(tx, case_id, last, result_characters, room)
     if answered and last is not None and (last.turn_id != turn_id or talked):
         _append_apart(tx, last, answered)
         answered, note = [], None
@@ -100,22 +116,35 @@ def look(
 
     `waiting` stands in for the results of the parked turn that this one is beside.
     """
-    rows = transcript.window(tx, case_id, turn_id, turns)
-    rows = arrange(rows) if waiting is None else with_waiting(rows, waiting, case_id)
-    while rows and rows[0].kind != "request":  # an answer without its question is not where a window begins
-        rows.pop(0)
-    return Window(tuple(rows), prompt_version, request_digest(prompt_version, rows), waiting)
+    compaction = compactions.newest(tx, case_id)
+    after = 0 if compaction is None else compaction.upto
+    rows = transcript.window(tx, case_id, turn_id, turns + 1, after)  # one more: it says that there are too many
+    return _window(rows, prompt_version, compaction, waiting)
 
 
 def rebuild(tx: Tx, step: Step) -> Window:
     """The window that a model step sent, from what it names (R17); its digest says whether it is the same."""
     named = step.request or {}
-    first, last, waiting, version = named["from"], named["to"], named.get("waiting"), str(named["prompt"])
+    first, last, of, waiting = named["from"], named["to"], named["compaction"], named.get("waiting")
     if not isinstance(first, int) or not isinstance(last, int):
         raise TypeError(f"step {step.id} names no range of the transcript")
+    compaction = compactions.by_id(tx, CompactionId(of)) if isinstance(of, int) else None
     rows = transcript.lines(tx, step.case_id, first, last)
-    rows = arrange(rows) if waiting is None else with_waiting(rows, str(waiting), step.case_id)
-    return Window(tuple(rows), version, request_digest(version, rows), None if waiting is None else str(waiting))
+    return _window(rows, str(named["prompt"]), compaction, None if waiting is None else str(waiting))
+
+
+def _window(rows: list[Line], prompt_version: str, compaction: Compaction | None, waiting: str | None) -> Window:
+    rows = arrange(rows) if waiting is None else with_waiting(rows, waiting)
+    while rows and rows[0].kind != "request":  # an answer without its question is not where a window begins
+        rows.pop(0)
+    seen = Window(tuple(rows), prompt_version, "", compaction, waiting)
+    return replace(seen, digest=request_digest(prompt_version, seen.lines))
+
+
+def _line(compaction: Compaction) -> Line:
+    """A compaction as a message; its place is before every message of the transcript."""
+    message = dump(ModelRequest([UserPromptPart(compaction.text, timestamp=_at(compaction.at))]))
+    return Line(compaction.case_id, -compaction.id, "request", message, tokens=compaction.tokens)
 
 
 def request_digest(prompt_version: str, rows: Sequence[Line | TranscriptRow]) -> str:
@@ -135,7 +164,7 @@ class Reader:
 
     def messages(self, window: Window, instructions: str) -> list[ModelMessage]:
         """The messages of a window, the last with the instructions of the prompt."""
-        found = [self._message(row) for row in window.rows]
+        found = [self._message(row) for row in window.lines]
         if found and isinstance(found[-1], ModelRequest):
             found[-1] = replace(found[-1], instructions=instructions)
         return found
@@ -183,27 +212,40 @@ def spoken(tx: Tx, message: Message) -> UserPromptPart:
     name = principals.get(tx, message.author).name if message.author is not None else "somebody"
     if (by := message.quoted_by) is not None:
         account = (message.author_account or "").rpartition("/")[2]
-        name = f"{name if message.author is not None else account}, quoted by {by}"
-    return spoken_by(f"{name} ({message.provenance})", attached.said(tx, message), message.at)
+        name = f"{name if message.author is not None else frame.name(account)}, quoted by {by}"
+    files = attached.lines(tx, message)
+    return spoken_by(f"{name} ({message.provenance})", message.text, message.at, files=files)
 
 
-def spoken_by(who: str, text: str, at: int) -> UserPromptPart:
-    """The form in which the model is shown what somebody said; `at` in ms UTC."""
-    return UserPromptPart(f"{who}: {text}", timestamp=_at(at))
+def spoken_by(who: str, text: str, at: int, *, files: Sequence[str] = ()) -> UserPromptPart:
+    """The form in which the model is shown what somebody said and attached; `at` in ms UTC.
+
+    Further lines of the text are framed; a line without a frame is the engine's, like those about files (R23).
+    """
+    return UserPromptPart("\n".join([f"{who}: {frame.framed(text)}", *files]), timestamp=_at(at))
 
 
-def _returns(tx: Tx, last: TranscriptRow | None, result_characters: int) -> list[ToolReturnPart | UserPromptPart]:
+def _returns(
+    tx: Tx, last: TranscriptRow | None, result_characters: int, room: int | None
+) -> list[ToolReturnPart | UserPromptPart]:  # fmt: skip
     if last is None or last.kind != "response" or last.step_id is None:
         return []
-    return [result_of(step, result_characters) for step in steps.of_response(tx, StepId(last.step_id))]
+    made = steps.of_response(tx, StepId(last.step_id))
+    most = result_characters
+    if room is not None and made:
+        left = room - transcript.tokens_of(tx, last.turn_id)
+        most = max(_SHOWN_AT_LEAST, min(most, left * _CHARACTERS_FOR_A_TOKEN // len(made)))
+    return [result_of(step, most) for step in made]
 
 
-def _talked_beside(tx: Tx, case_id: CaseId, last: TranscriptRow | None, result_characters: int) -> bool:
+def _talked_beside(
+    tx: Tx, case_id: CaseId, last: TranscriptRow | None, result_characters: int, room: int | None
+) -> bool:  # fmt: skip
     """Whether something was said beside the turn since its last message; calls of it get their results, if cut off."""
     newest = transcript.newest(tx, case_id)
     if last is None or newest is None or newest.seq <= last.seq:
         return False
-    if answered := _returns(tx, newest, result_characters):
+    if answered := _returns(tx, newest, result_characters, room):
         _append_apart(tx, newest, answered)
     return True
 

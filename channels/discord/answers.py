@@ -86,7 +86,14 @@ class Answers:
         await _tell(interaction, await self._receiver.quoted(Quoting(by=_account(interaction), said=said)))
 
     async def _ask_why(self, interaction: discord.Interaction, button: str) -> None:
-        if await self._where.of_interaction(interaction) is None:
+        """Not of somebody whose answer would be refused: they hear so before they write anything."""
+        at = await self._where.of_interaction(interaction)
+        if at is None:
+            return
+        refused = await self._receiver.refusal(presses.pressed(interaction, at, button))
+        if refused is not None:
+            await _acknowledge(interaction, new=False)
+            await _tell(interaction, refused)
             return
         try:
             await interaction.response.send_modal(modals.reason(button))

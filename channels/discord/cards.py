@@ -89,7 +89,7 @@ def _at_most(card: Card, share: int, looked_at: Sequence[str]) -> Iterator[str]:
         if value:
             yield fact(name, value)
     if card.expires_at is not None:  # by the clock of who reads it
-        yield f"Where you are: <t:{card.expires_at // 1_000}:f>"
+        yield f"**Ends**  <t:{card.expires_at // 1_000}:f>, by your clock"
 
 
 def _outcome(card: Card) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -13,7 +13,7 @@ import discord
 
 from channels.address import Address
 from channels.attached import Fetched
-from channels.discord import client, commands, events, files, places, threads
+from channels.discord import acquaintance, client, commands, events, files, places, threads
 from channels.discord.again import Again
 from channels.discord.answers import Answers
 from channels.discord.client import Gateway
@@ -173,6 +173,11 @@ class DiscordChannel:
         looking = Examination(login.token, [int(guild) for guild in login.guilds], unseen=unseen)
         async for finding in looking.findings(sample, room):
             yield finding
+
+    async def absent(self, account_ids: Sequence[str]) -> Mapping[str, str]:
+        """Which of these accounts are nobody's in our servers; needs no start."""
+        client.points_at(self._login.api_url, self._login.gateway_url)
+        return await acquaintance.absent(self._login.token, [*map(int, self._login.guilds)], account_ids)
 
     async def fetch(self, reference: str, limit: int) -> Fetched:
         return await files.fetch(self._running.gateway, reference, limit)

@@ -7,6 +7,8 @@ that it counts as one.
 
 from __future__ import annotations
 
+import re
+
 from channels.address import Account, Address
 
 NAME = "discord"
@@ -39,6 +41,12 @@ def channel_of(address: Address) -> int:
 def account(user: int, name: str = "", *, program: bool = False) -> Account:
     """Somebody's account: the same in every guild, so that it is in none."""
     return Account(channel=NAME, space="", account_id=str(user), display_name=name, program=program)
+
+
+def number(account_id: str) -> int | None:
+    """An account's id as Discord takes it, a number of 64 bits; None for what can be no account's there."""
+    found = int(account_id) if re.fullmatch(r"[0-9]{1,20}", account_id) else 0
+    return found if 0 < found < 1 << 64 else None
 
 
 def millis(snowflake: int) -> int:

@@ -38,7 +38,10 @@ async def begin(
     """
     with translated(place):
         if place.space == places.DIRECT:
-            return places.direct(int((await client.http.start_private_message(int(place.room)))["id"]))
+            person = places.number(place.room)
+            if person is None:
+                raise ThreadGone(str(place), "the account that is bound is none of Discord's")
+            return places.direct(int((await client.http.start_private_message(person))["id"]))
         room = await _room(client, place)
         thread = await _begun_before(client, room, label, _earliest(place, since))
         if thread is None:
@@ -89,8 +92,12 @@ async def _make(room: discord.TextChannel, place: Address, name: str, *, private
 
 
 async def _add(client: discord.Client, thread: int, person: str) -> None:
-    """Somebody who has left since is not added: the case goes on without them."""
+    """Somebody who has left since, or whose account is none of Discord's, is not added: the case goes on without."""
+    number = places.number(person)
+    if number is None:
+        log.warning("discord.not_added", extra={"fields": {"thread": thread, "why": "no account id of Discord's"}})
+        return
     try:
-        await client.http.add_user_to_thread(thread, int(person))
+        await client.http.add_user_to_thread(thread, number)
     except (discord.Forbidden, discord.NotFound) as error:
         log.warning("discord.not_added", extra={"fields": {"thread": thread, "code": error.code}})

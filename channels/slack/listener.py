@@ -79,6 +79,10 @@ class Listener:
         if press is None:
             return
         if press.verb in presses.WITH_REASON:
+            refused = await self._receiver.refusal(press)
+            if refused is not None:  # before they write anything
+                await self._tell(press, refused)
+                return
             statement = presses.statement_of(body) or await self._statement(press)
             await self._open(press, body, modals.reason(press, statement))
             return

@@ -12,6 +12,7 @@ from bot.cli import story
 from bot.inbound import intake
 from bot.turns.results import CallResult
 from bot.web.answers import Json
+from bot.words.frame import framed
 from bot.words.present import case_json, message_json
 from casestore import bindings, principals
 from casestore.models import Case, Principal
@@ -90,7 +91,7 @@ async def test_it_is_stored_whole_sent_to_the_model_shown_and_answered(rig: Rig,
 
     stored = [message for message in await rig.messages(case) if message.direction == "in"][-1]
     assert original(stored.text) == text
-    assert said(rig.model.sent[-1])[-1] == f"ann (requester): {storable(text)}"
+    assert said(rig.model.sent[-1])[-1] == f"ann (requester): {framed(storable(text))}"
     assert [run.outcome for run in await rig.runs(case)] == ["answered"]
     assert {row.state for row in await rig.outbox(case)} == {"sent"}
     assert rig.posted()[0].startswith("You said: ")

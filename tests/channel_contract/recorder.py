@@ -46,6 +46,9 @@ class Recorder:
         self.presses.append(press)
         return "Approved by you."
 
+    async def refusal(self, press: Press) -> str | None:
+        return None
+
     async def whole(self, press: Press) -> Card | str:
         self.presses.append(press)
         return "There is no more to see."

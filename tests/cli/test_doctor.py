@@ -10,7 +10,8 @@ from tests.cli.command_line import Cli
 async def test_before_the_first_start_it_says_how_to_make_a_file(cli: Cli) -> None:
     ended = await cli("doctor")
     assert "One thing has to be done: database." in ended.line
-    assert "casebound up" in ended.out
+    told = " ".join(ended.out.split()).partition("is not there yet, ")[2]
+    assert told.startswith("as before the first start. → Start the service once, which makes it: casebound up.")
 
 
 async def test_where_all_is_well_it_says_so_and_writes_nothing(cli: Cli, db: Path) -> None:

@@ -2,6 +2,7 @@
 
 from casestore import principals
 from casestore.states import Role
+from casestore.tx import Tx
 from tests.cli.command_line import Cli
 from tests.conftest import World
 
@@ -27,7 +28,7 @@ async def test_a_new_person_is_a_requester_unless_more_is_said(cli: Cli, world: 
 
 
 async def test_only_an_admin_makes_people_known(cli: Cli, world: World) -> None:
-    for arguments in (("add", "robin"), ("bind", "you", "slack:T/U"), ("revoke", "you")):
+    for arguments in (("add", "robin"), ("bind", "you", "slack:T/U"), ("unbind", "slack:T/U"), ("revoke", "you")):
         refused = (await cli("principal", *arguments, "--as", "kim")).line
         assert refused.startswith("kim is an operator; only an admin may ")
     assert (await cli("principal", "list", "--as", "you")).line.startswith("you is a requester; only an operator may ")
@@ -38,6 +39,53 @@ async def test_an_account_speaks_for_one_person(cli: Cli, world: World) -> None:
     assert "already bound to you" in (await cli("principal", "bind", "kim", "slack:T/U")).line
     for wrong in ("slack", "slack:T", "slack:T/U V", "Slack:T/U", ":T/U"):
         assert (await cli("principal", "bind", "kim", wrong)).code == 2
+
+
+async def test_an_account_on_a_channel_without_spaces_is_named_as_it_is_written(cli: Cli, world: World) -> None:
+    await cli.done("principal", "bind", "you", "discord:123456789012345678")
+    refused = (await cli("principal", "bind", "kim", "discord:123456789012345678")).line
+    assert "discord:123456789012345678 is already bound to you." in refused
+
+
+async def test_an_account_that_was_bound_by_mistake_is_taken_away_and_may_be_anothers(cli: Cli, world: World) -> None:
+    gate = (await world.ask()).gate
+    await cli.done("gate", "approve", str(gate.id), "--as", "kim")
+    await cli.done("principal", "bind", "kim", "slack:T012/U345")
+    await cli.done("principal", "bind", "kim", "slack:T012/U346")
+    assert "slack:T012/U345 does not speak for kim any more" in await cli.done("principal", "unbind", "slack:T012/U345")
+    assert await world.store.read(principals.by_account, "slack", "T012", "U345") is None
+    row = next(line for line in (await cli.done("principal", "list")).splitlines() if line.startswith("kim"))
+    assert "U345" not in row
+    assert "U346" in row
+    assert (await world.gate(gate.id)).state == "approved", "kim is not revoked, and what kim approved stands"
+    await cli.done("principal", "bind", "you", "slack:T012/U345")
+    found = await world.store.read(principals.by_account, "slack", "T012", "U345")
+    assert found is not None
+    assert found.name == "you"
+    kim = await world.store.read(principals.by_name, "kim")
+    kept = await world.store.read(principals.accounts_of, kim.id)
+    ended = next(one for one in kept if one.account_id == "U345")
+    assert ended.revoked_at is not None, "the record of it stays"
+    assert ended.bound_by is not None
+
+
+async def test_an_account_that_speaks_for_nobody_cannot_be_taken_away(cli: Cli, world: World) -> None:
+    refused = await cli("principal", "unbind", "slack:T012/U345")
+    assert refused.code == 1
+    assert "slack:T012/U345 is bound to nobody." in refused.line
+    assert "principal list" in refused.line
+
+
+async def test_an_account_that_could_not_be_bound_any_more_can_be_taken_away(cli: Cli, world: World) -> None:
+    """A database from before accounts were checked may hold one."""
+
+    def bind(tx: Tx) -> None:
+        kim = principals.by_name(tx, "kim")
+        principals.bind(tx, 1, kim.id, channel="discord", space="", account_id="kim", bound_by=None)
+
+    await world.store.write(bind)
+    await cli.done("principal", "unbind", "discord:kim")
+    assert await world.store.read(principals.by_account, "discord", "", "kim") is None
 
 
 async def test_what_cannot_be_an_account_in_slack_is_not_bound_as_one(cli: Cli, world: World) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import aiohttp
+from pydantic_ai.models import Model
 
 from bot import app
 from bot.app import Service
@@ -61,6 +62,8 @@ class Household:
             ),
         )  # fmt: skip
         self.others: dict[str, Channel] = {}
+        self.works_by: Model | None = None
+        """What answers in place of the scripted model, from the next start on."""
         self._stack = AsyncExitStack()
         self.service: Service
 
@@ -69,7 +72,7 @@ class Household:
         self.service = await self._stack.enter_async_context(
             app.running(
                 self.settings, name="test", channels={"discord": self.channel(), **self.others}, clock=self.clock,
-                model=self.model, tools=list(tools_of(self.effects).values()),
+                model=self.works_by or self.model, tools=list(tools_of(self.effects).values()),
             )
         )  # fmt: skip
         await self.service.store.write(self._known)
@@ -159,8 +162,20 @@ class Household:
         """The newest gate."""
         return (await self.service.store.read(gates.listing, System(), only_open=False))[-1]
 
+    async def speaks_too(self, account_id: str, of: Member, *, first: bool = False) -> None:
+        """Another account speaks for somebody; `first`: it was bound before the one that they use."""
+        await self.service.store.write(_speaks_too, account_id, of.id, first)
+
     def _known(self, tx: Tx) -> None:
         for member, role in ((self.ann, Role.REQUESTER), (self.kim, Role.OPERATOR), (self.lee, Role.OPERATOR)):
             if principals.by_account(tx, "discord", "", member.id) is None:
                 added = principals.add(tx, 1, tenant="local", name=member.person.name, role=role)
                 principals.bind(tx, 1, added.id, channel="discord", space="", account_id=member.id, bound_by=None)
+
+
+def _speaks_too(tx: Tx, account_id: str, known: str, first: bool) -> None:
+    who = principals.by_account(tx, "discord", "", known)
+    assert who is not None
+    principals.bind(tx, 1, who.id, channel="discord", space="", account_id=account_id, bound_by=None)
+    if first:
+        tx.run("UPDATE accounts SET id = -id WHERE account_id = :id", id=account_id)

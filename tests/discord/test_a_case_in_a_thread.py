@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from casestore import bindings, messages
 from casestore.scope import System
 from casestore.states import CaseState, Direction
@@ -26,6 +28,17 @@ async def test_a_mention_opens_a_case_in_a_private_thread_with_whoever_asked(hom
     said = await home.service.store.read(messages.of_case, System(), case.id)
     assert [one.text for one in said if one.direction is Direction.IN] == ["the oven is off", "and now?"]
     assert (await home.only_case()).state is CaseState.IN_PROGRESS
+
+
+@pytest.mark.parametrize("written", ["ann", "ann#0001", "12e3", "\u0663\u0664", str(1 << 64)])
+async def test_an_account_that_is_no_number_keeps_nobody_out_of_the_thread(home: Household, written: str) -> None:
+    """A database from before accounts were checked may hold one."""
+    await home.speaks_too(written, home.ann, first=True)
+    home.answers(says("The fuse is out."))
+    thread = await home.asks("the oven is off")
+    await home.shows(thread, "The fuse is out.")
+    assert home.ann.id in thread.members
+    assert len(home.discord.calls("add_thread_member")) == 1
 
 
 async def test_what_is_consequential_waits_for_an_operator_and_then_runs(home: Household) -> None:

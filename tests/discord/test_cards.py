@@ -39,6 +39,13 @@ async def test_of_two_presses_at_once_the_first_decides_and_the_other_hears_so(
     await home.until(lambda: [said for said in home.discord.whispers() if "already" in read(said)] or None, "a refusal")
 
 
+async def test_a_card_says_when_it_ends_by_the_clock_of_who_reads_it(
+    home: Household, asked: tuple[Thread, Message]
+) -> None:
+    _, card = asked
+    assert f"\nEnds  <t:{(await home.gate()).expires_at // 1_000}:f>, by your clock" in read(card)
+
+
 async def test_the_same_press_delivered_twice_decides_once_and_is_answered_once(
     home: Household, asked: tuple[Thread, Message]
 ) -> None:
@@ -50,14 +57,16 @@ async def test_the_same_press_delivered_twice_decides_once_and_is_answered_once(
     assert [read(said) for said in home.discord.whispers()] == ['Approved: Restart "oven"']
 
 
+@pytest.mark.parametrize("button", ["Approve", "Deny", "Revise…"])
 @pytest.mark.parametrize("who", ["mallory", "ann"])
-async def test_who_may_not_decide_hears_it_alone_and_nothing_happens(
-    home: Household, asked: tuple[Thread, Message], who: str
+async def test_who_may_not_decide_hears_it_alone_at_the_press_and_nothing_happens(
+    home: Household, asked: tuple[Thread, Message], who: str, button: str
 ) -> None:
     _, card = asked
     member = {"mallory": home.mallory, "ann": home.ann}[who]
-    await home.discord.answered(member.presses(card, "Approve"))
+    await home.discord.answered(member.presses(card, button))
     await home.whispered(member, "do not know you" if who == "mallory" else "may")
+    assert member.modal is None, "nobody is asked for a reason that is of no use"
     assert (await home.gate()).state is GateState.OPEN
     assert home.effects.made == []
     assert buttons(card) != []
@@ -94,13 +103,15 @@ async def test_a_press_after_a_restart_decides(home: Household, asked: tuple[Thr
     assert home.effects.made == ["restart oven"]
 
 
+@pytest.mark.parametrize("button", ["Approve", "Revise…"])
 async def test_a_press_on_a_card_whose_time_is_over_is_refused_and_the_card_says_so(
-    home: Household, asked: tuple[Thread, Message]
+    home: Household, asked: tuple[Thread, Message], button: str
 ) -> None:
     thread, card = asked
     home.clock.ms += 25 * HOUR
-    await home.discord.answered(home.kim.presses(card, "Approve"))
+    await home.discord.answered(home.kim.presses(card, button))
     await home.shows(thread, "nobody decided")
+    assert home.kim.modal is None
     assert (await home.gate()).state is GateState.EXPIRED
     assert home.effects.made == []
     await home.until(lambda: buttons(card) == [] or None, "a card without buttons")
@@ -122,8 +133,9 @@ async def test_denying_asks_why_and_the_reason_is_on_the_card_also_when_a_restar
     await home.until(lambda: buttons(card) == [] or None, "a card without buttons")
 
 
+@pytest.mark.parametrize("button", ["Approve", "Deny"])
 async def test_an_approval_from_elsewhere_closes_the_open_card_and_a_late_press_hears_who_it_was(
-    home: Household, asked: tuple[Thread, Message]
+    home: Household, asked: tuple[Thread, Message], button: str
 ) -> None:
     thread, card = asked
     gate = await home.gate()
@@ -137,8 +149,9 @@ async def test_an_approval_from_elsewhere_closes_the_open_card_and_a_late_press_
     home.service.delivery.wake()
     await home.until(lambda: buttons(card) == [] or None, "a card without buttons")
     assert "Approved by lee via the command line" in read(card)
-    home.kim.presses(card, "Approve", stale=True)
+    home.kim.presses(card, button, stale=True)
     await home.whispered(home.kim, "lee")
+    assert home.kim.modal is None
     await home.shows(thread, "It is warm.")
 
 

@@ -57,6 +57,7 @@ async def test_the_menu_of_a_message_opens_one_case_on_it_however_often_it_is_us
     home.answers(says("I see."))
     said = home.mallory.says(home.kitchen, "the tap drips")
     await home.discord.answered(home.ann.uses("Open a case", said))
+    await home.whispered(home.ann, "C-1001 is open on that message. Its thread begins there in a moment.")
     (thread,) = await home.discord.threads(home.kitchen)
     await home.shows(thread, "I see.")
     await home.discord.answered(home.ann.uses("Open a case", said))

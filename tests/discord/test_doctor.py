@@ -80,6 +80,64 @@ async def test_where_an_operator_sees_what_is_asked_there_is_nothing_to_say_of_i
     assert "connection" in looked
 
 
+async def people(home: Household) -> dict[str, Finding]:
+    """What the doctor finds about people, by what it looked at."""
+    channels = {"discord": home.channel()}
+    spaces = doctor.listened_to(home.settings)
+    return {finding.what: finding async for finding in doctor.of_people(home.service.store, channels, spaces)}
+
+
+async def test_where_every_operator_is_in_a_listed_server_there_is_nothing_to_do_about_their_accounts(
+    home: Household,
+) -> None:
+    looked = await people(home)
+    assert list(looked) == ["discord: operators"]
+    assert looked["discord: operators"].ok
+    assert [call.path.rpartition("/")[2] for call in home.discord.calls("get_guild_member")] == [
+        home.kim.id, home.lee.id
+    ], "a requester is not asked about"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("bound", "what"),
+    [
+        ("123456789012345678", "is no account on Discord"),
+        ("kim#0001", "is no account on Discord"),
+        ("of somebody elsewhere", "is in no server that discord.guilds lists"),
+    ],
+)
+async def test_an_operator_bound_to_the_wrong_account_is_told_of_with_how_to_bind_the_right_one(
+    home: Household, bound: str, what: str
+) -> None:
+    if bound == "of somebody elsewhere":
+        zoe = home.discord.member("zoe")
+        home.discord.guild.remove(zoe.person)
+        bound = zoe.id
+    await home.speaks_too(bound, home.kim)
+    looked = await people(home)
+    assert list(looked) == ["discord: operators", "discord: account of kim"]
+    wrong = looked["discord: account of kim"]
+    assert f"discord:{bound} " in wrong.found
+    assert what in wrong.found
+    assert f"casebound principal unbind discord:{bound}" in wrong.to_do
+    assert "Copy User ID" in wrong.to_do
+
+
+async def test_what_discord_does_not_say_about_an_account_is_held_against_nobody(home: Household) -> None:
+    await home.speaks_too("123456789012345678", home.kim)
+    home.discord.kick_bot(home.discord.guild)
+    assert list(await people(home)) == ["discord: operators"]
+    configure(home, token=None)
+    assert list(await people(home)) == ["discord: operators"]
+
+
+async def test_however_many_operators_there_are_discord_is_asked_about_twenty_at_the_most(home: Household) -> None:
+    for nth in range(30):
+        await home.speaks_too(str(123456789012345000 + nth), home.kim)
+    await people(home)
+    assert len(home.discord.calls("get_guild_member")) == 20
+
+
 async def test_without_a_listed_server_it_says_how_to_list_one(home: Household) -> None:
     discord = home.settings.discord.model_copy(update={"guilds": ()})
     home.settings = home.settings.model_copy(update={"discord": discord})

@@ -107,7 +107,7 @@ async def test_an_account_of_somebody_else_is_refused_and_the_code_is_still_good
     for code in (CODE, WRONG):
         told = await sends(home, home.ann, code)
         assert told.startswith("Your account speaks for ann already.")
-        assert told.endswith("casebound principal revoke ann")
+        assert told.endswith("casebound principal unbind ACCOUNT")
     assert (await sends(home, home.mallory)).startswith("Your account speaks for max")
 
 

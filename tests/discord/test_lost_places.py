@@ -128,6 +128,14 @@ async def test_who_takes_no_direct_message_is_written_to_once_and_the_case_lives
     assert (await home.only_case()).state is CaseState.IN_PROGRESS
 
 
+async def test_who_was_bound_by_what_is_no_number_is_not_written_to_and_the_case_lives_on(home: Household) -> None:
+    await home.speaks_too("ann#0001", home.ann, first=True)
+    lose(home, await begun(home), "deleted")
+    await home.until_so(lambda: lost(home))
+    assert home.discord.calls("create_dm") == []
+    assert (await home.only_case()).state is CaseState.IN_PROGRESS
+
+
 async def test_an_archived_thread_is_no_lost_one_and_opens_when_something_is_said(home: Household) -> None:
     thread = await begun(home)
     held = Held()

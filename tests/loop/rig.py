@@ -19,7 +19,8 @@ from bot.tools.declare import Tool
 from bot.turns import beside
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt, Toolbox
-from bot.turns.engine import Engine
+from bot.turns.engine import Engine, take_up
+from bot.turns.paraphrasing import Paraphrasing
 from casestore import bindings, cases, gates, leases, messages, outbox, runs, trail, turns
 from casestore.db import Store
 from casestore.deciding import Decision
@@ -64,8 +65,8 @@ class ManualClock:
 class Rig:
     """The service; `restart` is a new process on the same file and the same platform.
 
-    `asked` is the model that answers, where that is not the script; `waited` has the pauses between its attempts, in
-    seconds, which take no time here.
+    `asked` is the model that answers, where that is not the script, and `named` what it goes by; `waited` has the
+    pauses between its attempts, in seconds, which take no time here.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Rig:
         self.tools: dict[str, Tool] = tools_of(self.effects)
         self.channel = MemoryChannel() if channel is None else channel
         self.prompt = "Work the case."
+        self.named = ASKED
         self.boots = count(1)
         self.woken_for: list[CaseId] = []
         self.woken: Callable[[CaseId], None] = self.woken_for.append
@@ -92,8 +94,10 @@ class Rig:
         self.people = await self.store.write(hands.people, self.clock.now())
         box = Toolbox(self.tools, self.settings)
         self.boot = f"boot-{next(self.boots)}"
-        talks = beside.can_talk(self.model)
-        worker = Worker(f"engine {self.boot}", self.boot, "casebound", ASKED, self.settings.leases.ttl, talks)
+        worker = Worker(
+            f"engine {self.boot}", self.boot, "casebound", self.named, self.settings.leases.ttl,
+            beside.can_talk(self.model),
+        )  # fmt: skip
         prompt = Prompt("test", self.prompt, box.schemas())
         self.desk = Desk(settings=self.settings, clock=self.clock, toolbox=box, prompt=prompt, worker=worker)
         self.spool = Spool(self.db)
@@ -101,10 +105,11 @@ class Rig:
         self.conductor = Conductor(
             self.store, self.desk, self.asked, self.spool, retry_after_s=(0.0, 0.0), wait=self._pause
         )  # fmt: skip
-        self.engine = Engine(self.store, self.desk, self.conductor, self.standby)
+        self.paraphrasing = Paraphrasing(self.store, self.desk, self.asked, self.spool)
+        self.engine = Engine(self.store, self.desk, self.conductor, self.standby, self.paraphrasing)
         self.delivery = Delivery(self.store, self.clock, {"memory": self.channel}, self.boot, None)
         self.receiver = Receiver(self.store, self.clock, self.settings, self.delivery, None, self._wake, self.standby)
-        await self.store.write(leases.void_earlier_boots, self.boot)
+        await self.store.write(take_up, self.clock.now(), self.boot)
         await self.channel.start(self.receiver)
 
     async def kill(self) -> None:

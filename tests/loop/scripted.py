@@ -19,6 +19,9 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from bot.turns import compaction, paraphrasing
+from bot.words import frame
+
 ASKED, REPORTED = "scripted", "scripted-2026-11"
 
 
@@ -48,6 +51,9 @@ Line = ModelResponse | BaseException | Waits | Callable[[list[ModelMessage]], Mo
 class ScriptedModel(Model[None]):
     """Says the lines of its script, one a call; `sent` is what it was sent, `offered` the tools it was offered.
 
+    Asked to make older turns shorter, it says the next line of `shorter`; `shortened` is what it was sent then. Asked
+    to write about the case, it says the next line of `in_short`; `written_of` is what it was sent then.
+
     Like a provider it takes no request in which a call has no result, or a result no call (R7). `talks`: whether it
     answers what is said while a call waits for a decision.
     """
@@ -58,6 +64,10 @@ class ScriptedModel(Model[None]):
         self.script = list(script)
         self.sent: list[list[ModelMessage]] = []
         self.offered: list[list[str]] = []
+        self.shorter: list[Line] = []
+        self.shortened: list[list[ModelMessage]] = []
+        self.in_short: list[Line] = []
+        self.written_of: list[list[ModelMessage]] = []
 
     def then(self, *lines: Line) -> None:
         """Lines that follow those still to be said."""
@@ -78,6 +88,14 @@ class ScriptedModel(Model[None]):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         assert model_settings is None
+        if getattr(messages[0], "instructions", None) == compaction.INSTRUCTIONS:
+            assert not model_request_parameters.function_tools
+            self.shortened.append(messages)
+            return await _said(self.shorter.pop(0) if self.shorter else says("All was well."), messages)
+        if getattr(messages[0], "instructions", None) == paraphrasing.INSTRUCTIONS:
+            assert not model_request_parameters.function_tools
+            self.written_of.append(messages)
+            return await _said(self.in_short.pop(0) if self.in_short else says("A case."), messages)
         assert unpaired(messages) == []
         assert messages, "a request has something in it"
         assert isinstance(messages[0], ModelRequest), "a request begins with what somebody said"
@@ -85,16 +103,19 @@ class ScriptedModel(Model[None]):
         self.sent.append(messages)
         self.offered.append([tool.name for tool in model_request_parameters.function_tools])
         assert self.script, f"the script is at its end, and the model is asked once more: {said(messages)}"
-        line = self.script.pop(0)
-        if isinstance(line, Waits):
-            await line.held.wait()
-            line = line.then
-        if isinstance(line, BaseException):
-            raise line
-        if isinstance(line, ModelResponse):
-            return line
-        assert not isinstance(line, Waits)
-        return line(messages)
+        return await _said(self.script.pop(0), messages)
+
+
+async def _said(line: Line, messages: list[ModelMessage]) -> ModelResponse:
+    if isinstance(line, Waits):
+        await line.held.wait()
+        line = line.then
+    if isinstance(line, BaseException):
+        raise line
+    if isinstance(line, ModelResponse):
+        return line
+    assert not isinstance(line, Waits)
+    return line(messages)
 
 
 _numbers = iter(range(1, 1_000_000))
@@ -137,9 +158,9 @@ def said(messages: Sequence[ModelMessage]) -> list[str]:
 
 
 def returned(messages: Sequence[ModelMessage]) -> list[object]:
-    """The results in what a model was sent, in their order."""
+    """The results in what a model was sent, in their order, without the frame around what tools wrote."""
     return [
-        part.content
+        frame.original(part.content)
         for message in messages
         if isinstance(message, ModelRequest)
         for part in message.parts

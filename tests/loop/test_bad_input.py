@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.inbound import intake
+from bot.words.frame import framed
 from casestore.models import Case, Principal
 from casestore.states import Origin
 from channels.storable import storable
@@ -38,7 +39,7 @@ async def test_it_may_come_from_the_command_line_too(rig: Rig, text: str) -> Non
     await rig.speak(case, text, by="ann")
     await rig.work()
 
-    assert said(rig.model.sent[1]) == [f"ann (requester): {storable(text)}"] * 2
+    assert said(rig.model.sent[1]) == [f"ann (requester): {framed(storable(text))}"] * 2
     assert (await rig.case(case)).title == storable(text)[:200]
 
 
@@ -53,7 +54,7 @@ async def test_a_person_who_has_the_case_may_say_it_too(rig: Rig, text: str) -> 
     await rig.say("And?")
     await rig.work()
 
-    assert said(rig.model.sent[1])[1] == f"kim (operator): {storable(text)}"
+    assert said(rig.model.sent[1])[1] == f"kim (operator): {framed(storable(text))}"
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -49,10 +49,16 @@ async def test_the_lists_say_where_each_case_stands_and_what_each_gate_waits_for
     await rig.work()
     for command in ("/cases", "/case list", "/CASE  LIST"):
         assert await typed(rig, command) == f"{case.label}  waits for a decision  It hangs"
-    for command in ("/gates", "/gate list", "/gate show 1"):
+    for command in ("/gates", "/gate list"):
         told = await typed(rig, command)
         assert told.startswith(f"Gate 1 of {case.label}. It waits for an operator, not the requester to decide, until ")
         assert told.endswith(': Restart "a"')
+    asked, *call = (await typed(rig, "/gate show 1")).split("\n")
+    assert asked == told, "and then the call itself, which a list has no room for"
+    assert call == [
+        "Will run: svc.restart (consequential, not reversible)", "service  a",
+        "Asked by: the assistant, for ann (not verified)",
+    ]  # fmt: skip
     shown = await typed(rig, f"/case show {case.label}")
     assert f"{case.label}  waits for a decision  It hangs" in shown
     assert "asked by ann" in shown
@@ -75,7 +81,9 @@ async def test_a_case_goes_from_hand_to_hand_and_is_resolved(rig: Rig) -> None:
     assert await typed(rig, "/case take") == f"{case.label} is already yours."
     assert await typed(rig, "/case release") == f"{case.label} is the assistant's again."
     assert await typed(rig, "/case release") == f"{case.label} is not taken over by anybody."
-    assert await typed(rig, f"/case resolve {case.label} it was the cable") == f"{case.label} is resolved: It hangs"
+    assert await typed(rig, f"/case resolve {case.label} it was the cable") == (
+        f"{case.label} is resolved: it was the cable"
+    )
     assert (await now(rig, case)).state is CaseState.RESOLVED
     await rig.work()
     assert rig.posted()[-1] == f"{case.label} was resolved: it was the cable."
@@ -120,7 +128,9 @@ async def test_mine_are_those_i_asked_for_and_those_i_am_to_see_to(rig: Rig) -> 
 async def test_somebody_we_do_not_know_gets_nothing_done(rig: Rig) -> None:
     case = await rig.say("It hangs")
     for command in ("/case take", "/case list", f"/case resolve {case.label}", "/case open more", "/gate list"):
-        assert (await typed(rig, command, by="mallory")).startswith("I do not know you")
+        assert (await typed(rig, command, by="mallory")) == (
+            "I do not know you, so I cannot do that for you. Ask an admin to bind your account."
+        ), "as only an admin may"
     assert [one.id for one in await rig.store.read(cases.listing, System())] == [case.id]
     assert (await now(rig, case)).state is not CaseState.RESOLVED
 
@@ -154,7 +164,8 @@ async def test_a_case_is_bound_to_a_second_thread_by_who_says_so_there(rig: Rig)
     await rig.work()
     assert await typed(rig, f"/case bind {case.label}", at=OTHER) == f"{case.label} is bound to this thread too."
     assert await typed(rig, f"/case bind {case.label}", at=ROOM) == (
-        "A case is bound to a thread: write this in the thread, as a message that mentions me."
+        "A case is bound to a thread, and this is none: write this in the thread (in Slack as a message that mentions "
+        "me, elsewhere as it is)."
     )
     assert [one.address for one in await rig.store.read(bindings.of_case, case.id)] == [str(THREAD), str(OTHER)]
     assert await typed(rig, "/case unbind", at=OTHER) == f"{case.label} is not bound to this thread any more."
@@ -179,7 +190,7 @@ async def test_opened_in_a_thread_it_is_that_threads(rig: Rig) -> None:
 async def test_opened_in_a_room_it_begins_a_thread_there_and_goes_on_in_it(rig: Rig) -> None:
     rig.model.then(says("On it."), says("Still on it."))
     told = await typed(rig, "/case open the printer is on fire", by="ann", at=ROOM)
-    assert told == "C-1001 is open: the printer is on fire"
+    assert told == "C-1001 is open: the printer is on fire\nIts thread begins in this room in a moment."
     await rig.work()
     (root,) = rig.posted(ROOM)
     assert root == "C-1001: the printer is on fire (opened by ann)"

@@ -6,6 +6,7 @@ import pytest
 
 from bot.alerts import alertmanager, intake
 from bot.people import closing
+from bot.settings import Settings, Slack
 from bot.turns import advance
 from casestore import cases
 from casestore.models import Case
@@ -65,6 +66,27 @@ async def test_a_turn_that_cannot_even_be_begun_is_an_operators_after_some_attem
         rig.clock.pass_by(MINUTE)
     assert [turn.state for turn in await rig.turns(case)] == [TurnState.FAILED]
     assert "An operator has to look at it" in (await rig.texts(case))[-1]
+
+
+async def test_a_turn_that_cannot_be_begun_in_a_case_without_a_thread_is_told_of_where_approvals_are_asked(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = {"bot_token": "xoxb-1", "app_token": "xapp-1", "teams": ["T0123ABCD"], "approvals_room": "C0123ABCD"}
+    rig.settings = Settings(slack=Slack.model_validate(room))
+    await rig.restart()
+    case = await fire(rig, "2026-11-30T11:00:00Z")
+
+    def broken(*_: object) -> None:
+        raise KeyError("what nobody thought of")
+
+    monkeypatch.setattr(advance, "begin", broken)
+    for _ in range(rig.settings.limits.attempts + 2):
+        rig.engine.wake(case.id)
+        await rig.engine.idle()
+        rig.clock.pass_by(MINUTE)
+    (told,) = await rig.outbox(case)
+    assert told.address == "slack:T0123ABCD/C0123ABCD"
+    assert "C-1001 waits for an operator" in (told.body or "")
 
 
 async def test_a_failure_that_comes_after_the_case_has_ended_starts_nothing(

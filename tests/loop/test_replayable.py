@@ -111,8 +111,10 @@ async def test_a_window_holds_the_newest_turns_and_no_more(make_rig: MakeRig) ->
         await rig.say(f"question {number}")
         await rig.work()
 
-    assert [len(sent) for sent in rig.model.sent[-2:]] == [9, 11]
-    assert said(rig.model.sent[-1]) == [f"ann (requester): question {number}" for number in (5, 6, 7)]
+    assert [len(sent) for sent in rig.model.sent[-6:]] == [6, 8, 10, 12, 6, 8]
+    older, *newest = said(rig.model.sent[-1])
+    assert older.startswith("system: The older part of this case")
+    assert newest == [f"ann (requester): question {number}" for number in (6, 7)]
     assert unpaired(rig.model.sent[-1]) == []
 
 
@@ -125,7 +127,7 @@ async def test_the_message_being_answered_is_always_the_last(make_rig: MakeRig) 
     await rig.work()
 
     assert [said(sent)[-1] for sent in rig.model.sent] == ["ann (requester): first", "ann (requester): second"]
-    assert len(rig.model.sent[1]) == 1
+    assert len(rig.model.sent[1]) == 2
 
 
 Call = tuple[str, dict[str, object]]

@@ -9,7 +9,7 @@ from bot.models.chain import Chain
 from bot.models.provider import provided
 from bot.settings import Settings
 from casestore.states import Outcome, TurnState
-from tests.loop.rig import HOUR, MINUTE, Rig
+from tests.loop.rig import HOUR, MINUTE
 from tests.loop.scripted import Held, ScriptedModel, Waits, says
 from tests.models.rig import TRIES, Asked, answering, settings_for
 from tests.wire.anthropic.server import AnthropicServer
@@ -95,13 +95,19 @@ async def test_when_all_refuse_the_case_is_handed_over(two: Asked) -> None:
 async def test_a_first_that_stalls_leaves_the_second_its_part_of_the_time(db: Path) -> None:
     first = ScriptedModel(Waits(Held(), says("Never.")))
     chain = Chain({"a:first": first, "b:second": ScriptedModel(says("In time."))}, 2)
-    rig = Rig(db, first)
-    rig.asked = chain
-    await rig.open()
-    await rig.say("Help!")
-    await rig.work()
-    assert rig.posted() == ["In time."]
-    await rig.kill()
+    async with answering(db, Settings(), chain) as rig:
+        await rig.say("Help!")
+        await rig.work()
+        assert rig.posted() == ["In time."]
+
+
+async def test_each_of_several_that_stall_has_its_part_of_the_time_and_no_more(db: Path) -> None:
+    stalled = [ScriptedModel(*[Waits(Held(), says("Never."))] * TRIES) for _ in range(2)]
+    async with answering(db, Settings(), Chain({"a:first": stalled[0], "b:second": stalled[1]}, 4)) as rig:
+        case = await rig.say("Help!")
+        await rig.work()
+        (run,) = await rig.runs(case)
+        assert run.error == "The model did not answer: no answer within 2ms."
 
 
 async def test_playbooks_answer_when_no_model_does_and_the_model_goes_on_from_what_they_said(

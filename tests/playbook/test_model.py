@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from bot.playbook import PlaybookModel, load_playbooks
 from bot.playbook.parse import parse
+from bot.turns.model import ask_for_words
 from tests.playbook.talk import Result, Talk, alert, calls, dump, words
 
 RUNBOOK = b"""
@@ -285,6 +287,20 @@ async def test_another_models_calls_are_not_taken_for_ours(talk: Talk) -> None:
     talk.give(Result({"size": 12}))
     response = await talk.ask()
     assert calls(response)[0][0] == "case.hand_off"
+
+
+async def test_words_about_a_case_are_left_to_the_model_behind_whatever_the_case_is_about(talk: Talk) -> None:
+    about = "Kim (requester): restart it"
+    shown: list[ModelMessage] = []
+
+    def behind(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+        shown.extend(messages)
+        return ModelResponse(parts=[TextPart("A case.")])
+
+    await ask_for_words(FunctionModel(behind), "Write of it.", about, 60_000)
+    assert talk.model.covers(shown) is None
+    talk.hear(about)
+    assert talk.model.covers(talk.messages) == "restart"
 
 
 async def test_it_can_stand_before_another_model(talk: Talk) -> None:

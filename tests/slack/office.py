@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import aiohttp
+from pydantic_ai.models import Model
 
 from bot import app
 from bot.app import Service
@@ -55,6 +56,8 @@ class Office:
                 {**_SECRETS[mode], "mode": mode, "teams": [slack.team], "api_url": slack.api_url}
             ),
         )  # fmt: skip
+        self.works_by: Model | None = None
+        """What answers in place of the scripted model, from the next start on."""
         self._stack = AsyncExitStack()
         self.paced: Callable[[], float] | None = None
         self.look_every_s, self.ask_every_s = 0.5, 60.0
@@ -66,7 +69,7 @@ class Office:
         self.service = await self._stack.enter_async_context(
             app.running(
                 self.settings, name="test", channels={"slack": self.channel()}, clock=self.clock,
-                model=self.model, tools=list(tools_of(self.effects).values()),
+                model=self.works_by or self.model, tools=list(tools_of(self.effects).values()),
             )
         )  # fmt: skip
         await self.service.store.write(self._known)

@@ -182,6 +182,33 @@ async def test_what_does_not_fit_on_the_card_is_opened_before_it_can_be_approved
     assert len(office.effects.made) == 1
 
 
+@pytest.mark.parametrize("action", ["gate_deny", "gate_revise"])
+@pytest.mark.parametrize("who", ["mallory", "ann"])
+async def test_who_may_not_decide_hears_so_at_the_press_and_is_asked_for_no_reason(
+    office: Office, asked: tuple[Message, Message], who: str, action: str
+) -> None:
+    _, card = asked
+    member = {"mallory": office.mallory, "ann": office.ann}[who]
+    await member.presses(card, action)
+    await office.whispered(member, "do not know you" if who == "mallory" else "an operator, not the requester may")
+    assert member.modal is None
+    assert (await office.gate()).state is GateState.OPEN
+
+
+@pytest.mark.parametrize("action", ["gate_deny", "gate_revise"])
+async def test_who_presses_once_it_is_decided_hears_by_whom_and_is_asked_for_no_reason(
+    office: Office, asked: tuple[Message, Message], action: str
+) -> None:
+    thread, card = asked
+    await office.lee.presses(card, "gate_deny")
+    await office.lee.submits(await office.modal(office.lee), reason="no")
+    await office.shows(thread, "It is back.")
+    await office.until(lambda: buttons(card) == [] or None, "a card without buttons")
+    await office.kim.presses(card, action, stale=True)
+    await office.whispered(office.kim, "already decided: Denied by lee")
+    assert office.kim.modal is None
+
+
 async def test_a_stranger_is_shown_nothing_of_what_does_not_fit(office: Office) -> None:
     office.answers(calls(("svc.restart", {"service": "x" * 5_000})))
     card = await office.card(await office.asks())

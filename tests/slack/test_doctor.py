@@ -222,7 +222,6 @@ async def test_a_press_on_its_card_while_it_stands_is_answered_in_one_sentence_a
     heard = await office.whispered(office.kim, "There is no gate 999999999999999 here that you may decide.")
     assert heard.text.count(".") == 1
     await office.lee.presses(sample, "gate_deny")
-    await office.lee.submits(await office.modal(office.lee), reason="no")
     await office.whispered(office.lee, "There is no gate")
     await office.mallory.presses(sample, "gate_approve")
     await office.whispered(office.mallory, "do not know you")

@@ -82,11 +82,24 @@ async def test_a_denial_there_takes_a_reason_and_shows_what_is_denied(office: Of
 async def test_what_was_decided_meanwhile_is_said_on_the_page(office: Office, asked: Message) -> None:
     await office.kim.opens_home()
     view = await page(office, office.kim, "Restart")
+    await office.kim.presses(view, "Deny…")
+    modal = await office.modal(office.kim)
+    await office.lee.presses(await office.card(asked), "gate_approve")
+    await office.shows(asked, "It is back.")
+    await office.kim.submits(modal, reason="too late")
+    await page(office, office.kim, "already decided: Approved by lee")
+
+
+async def test_who_may_not_decide_any_more_hears_so_on_the_page_and_is_asked_for_no_reason(
+    office: Office, asked: Message
+) -> None:
+    await office.kim.opens_home()
+    view = await page(office, office.kim, "Restart")
     await office.lee.presses(await office.card(asked), "gate_approve")
     await office.shows(asked, "It is back.")
     await office.kim.presses(view, "Deny…")
-    await office.kim.submits(await office.modal(office.kim), reason="too late")
     await page(office, office.kim, "already decided: Approved by lee")
+    assert office.kim.modal is None
 
 
 async def test_a_requester_sees_their_cases_and_no_gate_that_is_not_theirs_to_decide(

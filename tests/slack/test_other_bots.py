@@ -1,4 +1,4 @@
-"""Other bots: nobody to us until an operator binds their account, and even then never the end of a quiet night."""
+"""Other bots: nobody to us until an admin binds their account, and even then never the end of a quiet night."""
 
 from __future__ import annotations
 

@@ -31,6 +31,7 @@ VOCABULARIES: dict[str, type[StrEnum]] = {
     "turns.state": states.TurnState,
     "runs.outcome": states.Outcome,
     "steps.kind": states.StepKind,
+    "compactions.made_by": states.MadeBy,
     "steps.state": states.StepState,
     "steps.tier": states.Tier,
     "gates.kind": states.GateKind,

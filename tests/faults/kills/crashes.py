@@ -64,8 +64,9 @@ class Installation:
 
     @property
     def model_calls(self) -> list[str]:
-        """How each model call stands."""
-        return [str(step.state) for step in self._all(Step, "SELECT * FROM steps WHERE kind = 'model' ORDER BY id")]
+        """How each model call of the conversation stands."""
+        made = self._all(Step, "SELECT * FROM steps WHERE kind = 'model' ORDER BY id")
+        return [str(step.state) for step in made if "paraphrases" not in (step.request or {})]
 
     @property
     def gates(self) -> list[str]:

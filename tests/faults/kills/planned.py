@@ -53,8 +53,10 @@ class PlannedModel(Model[None]):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        self._asked()
-        owed = still_planned(messages)
+        speaks = not model_request_parameters.function_tools  # it is to write about the case, and not to work it
+        if not speaks:
+            self._asked()
+        owed = [] if speaks else still_planned(messages)
         # the ids repeat from response to response, as providers' do (R14)
         calls = [
             ToolCallPart(wire(tool), arguments(tool, key), tool_call_id=f"call-{n}")

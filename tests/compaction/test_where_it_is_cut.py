@@ -1,0 +1,24 @@
+"""Where older turns may be cut off: a turn is made shorter whole or not at all, so each call keeps its result (R7)."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.turns import compaction
+from casestore.models import CaseId, TurnId
+from casestore.transcript import Line
+
+turns = st.integers(1, 5).map(TurnId)
+
+
+@given(of=st.lists(turns, max_size=12), unsettled=st.sets(turns, max_size=2))
+def test_it_is_cut_wherever_all_before_is_settled_and_no_turn_lies_on_both_sides(
+    of: list[TurnId], unsettled: set[TurnId]
+) -> None:
+    rows = [Line(CaseId(1), place, "request", "{}", turn) for place, turn in enumerate(of)]
+
+    may_be = [
+        place
+        for place in range(1, len(of))
+        if not set(of[:place]) & set(of[place:]) and not set(of[:place]) & unsettled
+    ]
+    assert compaction.cuts(rows, unsettled) == may_be
