@@ -24,8 +24,9 @@ from bot.outbound.delivery import Delivery
 from bot.outbound.status_line import StatusLine
 from bot.schedule import Schedule
 from bot.settings import Settings
-from bot.toolkit import toolbox
+from bot.toolkit import put, toolbox
 from bot.tools.declare import Tool
+from bot.tools.mcp.servers import Servers
 from bot.turns import beside, prompt
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt
@@ -58,6 +59,7 @@ class Service:
     clock: Clock
     store: Store
     desk: Desk
+    servers: Servers
     conductor: Conductor
     status: StatusLine
     engine: Engine
@@ -170,6 +172,7 @@ def _assemble(
 ) -> Service:  # fmt: skip
     zone = settings.service.zone
     box = toolbox(settings, first_start.caches(settings, settings.service.db), clock.now, tools)
+    servers = Servers(settings.mcp, lambda server, offered: put(box, settings, server, offered))
     boot = ids.boot_id()
     desk = Desk(
         settings=settings,
@@ -208,6 +211,7 @@ def _assemble(
         clock=clock,
         store=store,
         desk=desk,
+        servers=servers,
         conductor=conductor,
         status=status,
         engine=engine,
@@ -232,6 +236,7 @@ async def _at_work(service: Service) -> AsyncGenerator[None]:
     """
     async with AsyncExitStack() as stack:
         _go_on(stack, "watch", watch(service.store, service.engine, service.delivery, service.standby))
+        await stack.enter_async_context(service.servers.running())
         stack.push_async_callback(service.standby.stop)
         stack.push_async_callback(service.status.stop)
         _go_on(stack, "delivery", service.delivery.run())

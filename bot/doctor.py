@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from bot.settings import Settings
+from bot.tools.mcp.server import Server
+from bot.tools.mcp.servers import Servers
 from casestore import principals
 from casestore.db import Store
 from casestore.errors import StoreError
@@ -41,6 +43,23 @@ def of_alerts(settings: Settings) -> Finding:
     if settings.alerts.token is None:
         return Finding("alerts", "Taken from programs of this machine alone, since [alerts] token is not set.")
     return Finding("alerts", "Taken with the token of [alerts].")
+
+
+def of_servers(servers: Servers, settings: Settings) -> list[Finding]:
+    """Each MCP server: how many tools it has, or what hinders it; and what the settings say of tools it has not."""
+    return [_of_server(server, settings) for server in servers.all.values()]
+
+
+def _of_server(server: Server, settings: Settings) -> Finding:
+    what = f"mcp: {server.name}"
+    if server.trouble is not None:
+        return Finding(what, f"It cannot be used: {server.trouble}.", f"Correct [mcp.{server.name}], or the server.")
+    gone = [name for name in settings.tools if name.partition(".")[0] == server.name and name not in server.names]
+    if gone:
+        return Finding(what, f"It has no tool {gone[0]}.", "Correct its name in [tools]; see: casebound tools list")
+    if server.refused:
+        return Finding(what, " ".join(server.refused), "Have its tools mended, or do without them.")
+    return Finding(what, f"It has {len(server.names)} tools. See: casebound tools list")
 
 
 def of_the_file(settings: Settings) -> Finding:

@@ -1,10 +1,12 @@
 """The tools of an installation: the bundled ones and its own, with what the operator's settings say about each."""
 
 import difflib
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bot import logs
 from bot.errors import SettingsError
 from bot.settings import Settings
 from bot.tools.case import case_tools
@@ -12,6 +14,8 @@ from bot.tools.declare import BadDeclaration, Tool
 from bot.tools.host import host_tools
 from bot.tools.module import tools_in
 from bot.turns.desk import Toolbox
+
+log = logging.getLogger("casebound.tools")
 
 
 def toolbox(
@@ -32,7 +36,7 @@ def toolbox(
         if declared.setdefault(tool.name, tool) is not tool:
             raise SettingsError(f"Two tools are called {tool.name}: give the one in [python] module another name")
     for name in settings.tools:
-        if name not in declared:
+        if name not in declared and name.partition(".")[0] not in settings.mcp:
             near = difflib.get_close_matches(name, declared, 1)
             hint = f"; did you mean {near[0]}?" if near else "; see: casebound tools list"
             raise SettingsError(f'[tools."{name}"] is about a tool that does not exist{hint}')
@@ -43,6 +47,20 @@ def toolbox(
     box = Toolbox(tools, settings)
     settings.check_lease(max(box.longest_call_ms, settings.model.timeout))
     return box
+
+
+def put(box: Toolbox, settings: Settings, server: str, tools: Sequence[Tool]) -> None:
+    """Put what a server offers into the toolbox, as the settings say; a tool they cannot be said about is left out."""
+    found: dict[str, Tool] = {}
+    for tool in tools:
+        try:
+            found[tool.name] = _as_set(tool, settings)
+        except BadDeclaration as error:
+            logs.event(log, "mcp.tool_refused", logging.WARNING, server=server, why=error)
+    for name in settings.tools:
+        if name.partition(".")[0] == server and name not in found:
+            logs.event(log, "mcp.no_such_tool", logging.WARNING, server=server, tool=name)
+    box.put(server, found)
 
 
 def _as_set(tool: Tool, settings: Settings) -> Tool:

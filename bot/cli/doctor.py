@@ -11,7 +11,7 @@ from bot.cli.arguments import Json
 from bot.cli.command import command
 from bot.cli.here import Here
 from bot.cli.out import block, document, say
-from bot.cli.toolbox import box
+from bot.cli.toolbox import reached
 from bot.errors import Refused, SettingsError
 from bot.settings import Settings
 from channels.findings import Finding
@@ -93,7 +93,11 @@ async def _all(here: Here, room: str | None) -> AsyncIterator[Finding]:
     settings = here.settings
     file = look.of_the_file(settings)
     yield file
-    async for finding in of_assistant(settings, box(here).offered, len(load_playbooks(settings.playbooks.paths))):
+    async with reached(here) as (tools, servers):
+        offered, found = tools.offered, look.of_servers(servers, settings)
+    async for finding in of_assistant(settings, offered, len(load_playbooks(settings.playbooks.paths))):
+        yield finding
+    for finding in found:
         yield finding
     yield look.of_alerts(settings)
     channels = configured(settings)

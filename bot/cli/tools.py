@@ -1,13 +1,17 @@
 """`casebound tools …`: what the assistant may do here, and what is asked first."""
 
+import asyncio
+
 from bot.cli.arguments import Json
 from bot.cli.command import command, group
 from bot.cli.here import Here
 from bot.cli.out import block, document, say
-from bot.cli.toolbox import box
+from bot.cli.toolbox import own, reached
 from bot.settings import Settings
 from bot.tools.declare import Tool
+from bot.tools.mcp.server import Server
 from bot.turns import policy
+from bot.turns.desk import Toolbox
 from bot.words.durations import duration_text
 from bot.words.present import Document
 
@@ -19,11 +23,20 @@ _INDENT = " " * 4
 @command(app, "list")
 def list_(here: Here, json: Json = False) -> None:
     """Each tool: what it is, what is done with a call of it and why, and the words an approver reads."""
-    settings, tools = here.settings, box(here).tools.values()
+    settings = here.settings
+    tools, servers = asyncio.run(_asked(here)) if settings.mcp else (own(here), [])
     if json:
-        document({"tools": [_json(tool, settings) for tool in tools]})
+        document(
+            {
+                "tools": [_json(tool, settings) for tool in tools.tools.values()],
+                "servers": [
+                    {"name": one.name, "ok": one.trouble is None, "why": one.trouble, "refused": [*one.refused]}
+                    for one in servers
+                ],
+            }
+        )
         return
-    for tool in tools:
+    for tool in tools.tools.values():
         say(f"{tool.name}  {policy.explain(tool, settings)}")
         for line in (
             f"{_why(tool, settings)}; {'reversible' if tool.reversible else 'not reversible'}; "
@@ -32,6 +45,16 @@ def list_(here: Here, json: Json = False) -> None:
         ):
             for wrapped in block(line, first=_INDENT, indent=_INDENT + "  "):
                 say(wrapped)
+    for server in servers:
+        for sentence in (server.trouble, *server.refused):
+            for wrapped in block(f"MCP server {server.name}: {sentence}", indent=_INDENT) if sentence else ():
+                say(wrapped)
+
+
+async def _asked(here: Here) -> tuple[Toolbox, list[Server]]:
+    """The tools, and the servers, as they were when they were asked."""
+    async with reached(here) as (tools, servers):
+        return tools, [*servers.all.values()]
 
 
 def _json(tool: Tool, settings: Settings) -> Document:
@@ -56,8 +79,7 @@ def _json(tool: Tool, settings: Settings) -> Document:
 
 def _why(tool: Tool, settings: Settings) -> str:
     """Why the policy does with a tool what it does."""
-    said = settings.tools.get(tool.name)
-    where = f', as [tools."{tool.name}"] says' if said is not None and said.tier is not None else ""
+    where = _whence(tool, settings)
     rule = f'[policy] {tool.tier} = "{getattr(settings.policy, tool.tier)}"'
     reasons = [f"it is {tool.tier.replace('_', ' ')}{where}, and {rule}"]
     if not policy.offered(tool, settings) and policy.explain(tool, settings) == "refuse" and settings.policy.observe:
@@ -69,3 +91,18 @@ def _why(tool: Tool, settings: Settings) -> str:
     if tool.effect_key is not None:
         reasons.append("a second call with the same effect is always asked")
     return "; ".join(reasons)
+
+
+def _whence(tool: Tool, settings: Settings) -> str:
+    """Who says what a tool is, where it is not the tool itself."""
+    said, name = settings.tools.get(tool.name), tool.name.partition(".")[0]
+    server = settings.mcp.get(name)
+    if said is not None and said.tier is not None:
+        return f', as [tools."{tool.name}"] says'
+    if server is None:
+        return ""
+    if server.tier is None:
+        return ", since nobody has said what it is"
+    return (
+        f", as [mcp.{name}] says" if tool.tier is server.tier else f", as its server says, whatever [mcp.{name}] does"
+    )

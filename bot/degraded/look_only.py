@@ -4,7 +4,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelUnavailable
-from bot.tools.declare import BadArguments
+from bot.tools.declare import BadArguments, Tool
 from bot.turns import outside
 from bot.turns.desk import Desk, Offer
 from bot.turns.model import ask_model, usage_of
@@ -20,35 +20,36 @@ class LookOnly:
 
     def __init__(self, desk: Desk, model: Model) -> None:
         self._desk, self._model = desk, model
-        self._tools = {tool.wire_name: tool for tool in offered(desk).tools}
-        self._parameters = ModelRequestParameters(
-            function_tools=[tool.definition() for tool in self._tools.values()], allow_text_output=True
-        )
 
     async def answer(self, messages: list[ModelMessage]) -> tuple[ModelResponse, Usage]:
         """Ask the model until it has words; its calls are made if they only look, and refused if they would act."""
         limits, used = self._desk.settings.limits, list[Usage]()
+        tools = {tool.wire_name: tool for tool in offered(self._desk).tools}
+        parameters = ModelRequestParameters(
+            function_tools=[tool.definition() for tool in tools.values()], allow_text_output=True
+        )
         for _ in range(limits.model_calls):
-            response = await ask_model(self._model, messages, self._parameters, self._desk.settings.model.timeout)
+            response = await ask_model(self._model, messages, parameters, self._desk.settings.model.timeout)
             used.append(usage_of(response))
             calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
             if not calls:
                 return response, _sum(used)
-            returned = [await self._return(call, limits.result_characters) for call in calls]
+            returned = [await _return(tools.get(call.tool_name), call, limits.result_characters) for call in calls]
             messages = [*messages, response, ModelRequest(returned, metadata={"turn": None})]
         raise ModelUnavailable("too many model calls for one answer")
 
-    async def _return(self, call: ToolCallPart, most: int) -> ToolReturnPart:
-        tool, result = self._tools.get(call.tool_name), None
-        if tool is not None:
-            try:
-                args = tool.validate(call.args if isinstance(call.args, str) else dict(call.args or {}))
-                result = await outside.make(tool, args)
-            except BadArguments as error:
-                return ToolReturnPart(call.tool_name, frame.framed(str(error)), call.tool_call_id, outcome="failed")
-        if not isinstance(result, CallResult):
-            return ToolReturnPart(call.tool_name, _NOT_NOW, call.tool_call_id, outcome="denied")
-        return ToolReturnPart(call.tool_name, result.shown(most), call.tool_call_id, outcome=result.outcome)
+
+async def _return(tool: Tool | None, call: ToolCallPart, most: int) -> ToolReturnPart:
+    result = None
+    if tool is not None:
+        try:
+            args = tool.validate(call.args if isinstance(call.args, str) else dict(call.args or {}))
+            result = await outside.make(tool, args)
+        except BadArguments as error:
+            return ToolReturnPart(call.tool_name, frame.framed(str(error)), call.tool_call_id, outcome="failed")
+    if not isinstance(result, CallResult):
+        return ToolReturnPart(call.tool_name, _NOT_NOW, call.tool_call_id, outcome="denied")
+    return ToolReturnPart(call.tool_name, result.shown(most), call.tool_call_id, outcome=result.outcome)
 
 
 def offered(desk: Desk) -> Offer:

@@ -18,13 +18,12 @@ from bot.settings.sections import (
     Model,
     Playbooks,
     Policy,
-    Python,
     Service,
     Settings,
     Slack,
-    ToolSettings,
     Verdict,
 )
+from bot.settings.tools import Mcp, Python, ToolSettings
 
 __all__ = [
     "Access",
@@ -37,6 +36,7 @@ __all__ = [
     "Host",
     "Leases",
     "Limits",
+    "Mcp",
     "Model",
     "Playbooks",
     "Policy",

@@ -44,7 +44,8 @@ def look_up(name: Sequence[str]) -> object | None:
 
 def is_secret(name: Sequence[str]) -> bool:
     """Whether this setting is a secret, which may stand in a file of its own."""
-    return SecretStr in get_args(look_up(name))
+    shape = look_up(name)
+    return shape is SecretStr or SecretStr in get_args(shape)
 
 
 def nearest(name: Sequence[str], *, sections: bool = True) -> Name | None:

@@ -11,17 +11,15 @@ from bot.errors import SettingsError
 from bot.settings.discord import Discord
 from bot.settings.model import Model
 from bot.settings.section import Section
+from bot.settings.tools import Mcp, Note, Python, ServerName, ToolSettings
 from bot.settings.values import ApiUrl, Count, Directory, Fraction, Place, RoomId, TeamId, TenantName, ZoneName, secret
 from bot.words.durations import Duration, duration, duration_text
 from bot.words.sizes import Size, size
-from casestore.states import OnExpiry, Role, Tier
+from casestore.states import OnExpiry, Role
 
 LEASE_MARGIN_MS = 30_000
 
 _SPOKEN_ON = ("slack", "discord", "web", "console")
-
-Note = Annotated[str, Field(min_length=1, max_length=4_000)]
-"""A note for the model; it is sent with every request that it belongs to."""
 
 Verdict = Literal["free", "gate", "refuse"]
 """What is done with calls of a tier: made at once, held at a gate, or refused."""
@@ -204,27 +202,6 @@ class Host(Section):
     log_dirs: tuple[Directory, ...] = (Path("/var/log"),)
 
 
-class Python(Section):
-    """`[python]`: tools of one's own, in Python."""
-
-    module: str | None = Field(default=None, pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
-    path: Place = Path(".")
-
-
-class ToolSettings(Section):
-    """`[tools."NAME"]`: what the operator says about a tool; None leaves it as it was declared."""
-
-    tier: Tier | None = None
-    sensitive: bool | None = None
-    verified: bool | None = None
-    effect_key: str | None = None
-    idempotent: bool | None = None
-    may_change: tuple[str, ...] | None = None
-    ttl: Duration | None = None
-    timeout: Duration | None = None
-    note: Note | None = None
-
-
 class Settings(Section):
     """All of it."""
 
@@ -246,12 +223,13 @@ class Settings(Section):
     cases: Cases = Cases()
     host: Host = Host()
     python: Python = Python()
+    mcp: dict[ServerName, Mcp] = Field(default_factory=dict[ServerName, Mcp])
     tools: dict[str, ToolSettings] = Field(default_factory=dict[str, ToolSettings])
 
     @model_validator(mode="after")
     def _lease_outlives_what_is_set(self) -> "Settings":
         timeouts = [tool.timeout for tool in self.tools.values() if tool.timeout is not None]
-        self.check_lease(max([self.model.timeout, *timeouts]))
+        self.check_lease(max([self.model.timeout, *timeouts, *(server.timeout for server in self.mcp.values())]))
         return self
 
     def check_lease(self, longest_step_ms: int) -> None:
@@ -285,4 +263,5 @@ class Settings(Section):
             for value in vars(section).values() if isinstance(section, Section) else ():
                 if isinstance(value, SecretStr):
                     found.append(value.get_secret_value())
+        found += (secret for server in self.mcp.values() for secret in server.secrets())
         return tuple(found)

@@ -116,7 +116,8 @@ def from_environment(environ: Mapping[str, str]) -> tuple[dict[str, str], dict[s
         if not name.startswith(PREFIX) or name in OF_OURS or (in_kubernetes and OF_KUBERNETES.fullmatch(name)):
             continue
         short = name.removesuffix(FILE)
-        if look_up(named_by(name)) is not None:
+        any_name = short != name and is_secret(named_by(short))  # of a table, where X_FILE could be a key too
+        if look_up(named_by(name)) is not None and not any_name:
             plain[name] = text
         elif short == name or look_up(named_by(short)) is None:
             raise SettingsError(_unknown(name))

@@ -21,7 +21,17 @@ from casestore.states import Tier
 if TYPE_CHECKING:
     from pydantic_ai.tools import ToolDefinition
 
-__all__ = ["BadArguments", "BadDeclaration", "Tool", "ToolFailed", "declare", "tool", "wire"]
+__all__ = [
+    "BadArguments",
+    "BadDeclaration",
+    "NotReached",
+    "OutcomeOpen",
+    "Tool",
+    "ToolFailed",
+    "declare",
+    "tool",
+    "wire",
+]
 
 # No part may begin or end with "_", or contain two: then no two names share a wire name.
 NAME = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*(\.[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*)*")
@@ -29,6 +39,14 @@ NAME = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*(\.[A-Za-z0-9-]+(_[A-Za-z0-9-]
 
 class ToolFailed(Exception):
     """A tool did not do what it was asked; the text is one sentence, fit for a person and for the model."""
+
+
+class NotReached(ToolFailed):
+    """What the tool is on cannot be reached just now, so that nothing was done."""
+
+
+class OutcomeOpen(Exception):
+    """A call broke off, and nobody knows whether it was done (R14); the text is one sentence about why."""
 
 
 def wire(name: str) -> str:
@@ -68,6 +86,8 @@ class Tool:
     """How long its gate stays open, in milliseconds; None takes the general setting."""
     call: Callable[[dict[str, object]], Awaitable[object]] | None = None
     """`await tool.call(args)`: the work of an outside tool; raises `ToolFailed`."""
+    confirm: Callable[[], Awaitable[None]] | None = None
+    """`await tool.confirm()`, before a call with an effect; raises `ToolFailed` if it is not what was shown (R9)."""
     apply: Callable[..., object] | None = None
     """`tool.apply(tx, scene, args)`: the work of a case tool, inside a transaction."""
 

@@ -84,11 +84,10 @@ class _Worker:
 
     def _waiting_call(self, step: Step) -> None:
         tool = self.desk.toolbox.get(step.tool or "")
-        offered = self.desk.toolbox.offered_to(self.begun.turn)
-        if tool is None or tool not in offered or not step.tool_version:
-            known = ", ".join(t.wire_name for t in offered)
-            beside = tool is not None and self.begun.turn.beside is not None
-            why = f"{step.tool} is not run {_BESIDE}" if beside else f"there is no tool {step.tool}"
+        beside = self.begun.turn.beside is not None
+        if tool is None or not policy.offered(tool, self.desk.settings, beside=beside) or not step.tool_version:
+            known = ", ".join(t.wire_name for t in self.desk.toolbox.offered_to(self.begun.turn))
+            why = f"{step.tool} is not run {_BESIDE}" if tool and beside else f"there is no tool {step.tool}"
             self._refuse(step, CallResult(ResultKind.INVALID, f"{why}; there are: {known}"))
             return
         try:

@@ -16,7 +16,7 @@ from bot import logs
 from bot.degraded.spool import Came, Spool, Used
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.outbound.status_line import StatusLine
-from bot.turns import advance, compaction, outside, window
+from bot.turns import advance, compaction, outside, unspent, window
 from bot.turns.advance import Response
 from bot.turns.desk import Desk
 from bot.turns.instruct import CallModel, Compact, Ended, Instruction, Lost, RunCalls, ToRun
@@ -60,6 +60,8 @@ class Conductor:
 
     async def work(self, case_id: CaseId) -> Ended | Lost | None:
         """Work a case until nothing is left to do in it, or it waits for somebody; how the last run ended."""
+        if not await unspent.may_be_spent(self._store, self._desk, case_id):
+            return None
         instruction = await self._store.write(advance.begin, self._desk.now(), self._desk, case_id)
         if self._status is None or not isinstance(instruction, CallModel | Compact | RunCalls):
             return await self._carry_out(instruction)

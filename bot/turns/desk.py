@@ -1,4 +1,4 @@
-"""What a run works with: everything about an installation that does not change while it runs."""
+"""What a run works with: everything about an installation; only the tools of servers change while it runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +19,10 @@ PLAYBOOK = "playbook"
 """The model that needs none; a response of one reports `playbook:NAME`."""
 
 
+_Key = tuple[frozenset[str], tuple[tuple[str, str], ...]]
+_KEPT = 32
+
+
 @dataclass(frozen=True)
 class Offer:
     """What the model is given in one case: the prompt and the tools, whose schemas are in it."""
@@ -36,8 +40,8 @@ class Desk:
     toolbox: "Toolbox"
     prompt: Prompt
     worker: Worker
-    _offers: dict[tuple[frozenset[str], tuple[str, ...]], Offer] = field(
-        default_factory=dict[tuple[frozenset[str], tuple[str, ...]], Offer], init=False, compare=False, repr=False
+    _offers: "dict[_Key, Offer]" = field(
+        default_factory=lambda: dict[_Key, Offer](), init=False, compare=False, repr=False
     )
 
     def offer(self, tx: Tx, turn: Turn) -> Offer:
@@ -49,10 +53,14 @@ class Desk:
 
     def offered(self, tools: Sequence[Tool], channels: set[str]) -> Offer:
         """The same for given tools and channels; put together once."""
-        key = frozenset(channels), tuple(tool.name for tool in tools)
-        if key not in self._offers:
-            self._offers[key] = Offer(prompt.whole(self.prompt, self.settings, tools, channels), tools)
-        return self._offers[key]
+        key = frozenset(channels), tuple((tool.name, tool.version) for tool in tools)
+        offer = self._offers.get(key)
+        if offer is None:
+            offer = Offer(prompt.whole(self.prompt, self.settings, tools, channels), tools)
+            if len(self._offers) >= _KEPT:  # tools that changed are not offered again as they were
+                self._offers.clear()
+            self._offers[key] = offer
+        return offer
 
     @property
     def writes(self) -> bool:
@@ -65,23 +73,54 @@ class Desk:
 
 
 class Toolbox:
-    """The tools of an installation, with the operator's settings applied, by name and by wire name."""
+    """The tools of an installation, with the operator's settings applied, by name and by wire name.
+
+    Those of a server come, change and go while the service runs. They are replaced whole, and what a transaction reads
+    on the store's thread meanwhile is one state or the other.
+    """
 
     def __init__(self, tools: Mapping[str, Tool], settings: Settings) -> None:
-        self.tools = dict(sorted(tools.items()))
-        self._by_wire = {tool.wire_name: tool for tool in self.tools.values()}
-        self.offered = [tool for tool in self.tools.values() if policy.offered(tool, settings)]
-        self.offered_beside = [tool for tool in self.offered if policy.only_looks(tool, settings)]
+        self._fixed, self._settings = dict(tools), settings
+        self._of_servers: dict[str, Mapping[str, Tool]] = {}
+        self._now = _Tools(self._fixed, settings)
+
+    def put(self, server: str, tools: Mapping[str, Tool]) -> None:
+        """What a server offers from now on, instead of what it offered before."""
+        self._of_servers[server] = tools
+        every = dict(self._fixed)
+        for name in sorted(self._of_servers):
+            every |= {tool: one for tool, one in self._of_servers[name].items() if tool not in every}
+        self._now = _Tools(every, self._settings)
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """All of them, by name."""
+        return self._now.tools
+
+    @property
+    def offered(self) -> Sequence[Tool]:
+        """Those that the model hears of."""
+        return self._now.offered
+
+    @property
+    def offered_beside(self) -> Sequence[Tool]:
+        """Those that it hears of while a call waits for a decision: they only look."""
+        return self._now.offered_beside
 
     def get(self, name: str) -> Tool | None:
         """A tool by its dotted name."""
-        return self.tools.get(name)
+        return self._now.tools.get(name)
+
+    def not_yet_known(self, name: str) -> bool:
+        """Whether there may be such a tool, on a server that has not been reached since the start."""
+        server = name.partition(".")[0]
+        return server in self._settings.mcp and server not in self._of_servers
 
     def by_wire(self, wire_name: str) -> Tool | None:
         """A tool by the name a provider uses."""
-        return self._by_wire.get(wire_name)
+        return self._now.by_wire.get(wire_name)
 
-    def offered_to(self, turn: Turn) -> list[Tool]:
+    def offered_to(self, turn: Turn) -> Sequence[Tool]:
         """What a turn may use: one beside a parked turn only looks."""
         return self.offered if turn.beside is None else self.offered_beside
 
@@ -93,3 +132,13 @@ class Toolbox:
     def longest_call_ms(self) -> int:
         """The longest any one tool may take."""
         return max((tool.timeout_ms for tool in self.tools.values()), default=0)
+
+
+class _Tools:
+    """Which tools there are at one moment."""
+
+    def __init__(self, tools: Mapping[str, Tool], settings: Settings) -> None:
+        self.tools = dict(sorted(tools.items()))
+        self.by_wire = {tool.wire_name: tool for tool in self.tools.values()}
+        self.offered = [tool for tool in self.tools.values() if policy.offered(tool, settings)]
+        self.offered_beside = [tool for tool in self.offered if policy.only_looks(tool, settings)]

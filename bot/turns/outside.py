@@ -2,9 +2,12 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable
 from dataclasses import dataclass
 
-from bot.tools.declare import BadArguments, Tool, ToolFailed
+from bot import logs
+from bot.tools import printing
+from bot.tools.declare import BadArguments, OutcomeOpen, Tool, ToolFailed
 from bot.turns import results
 from bot.turns.results import CallResult
 
@@ -13,23 +16,43 @@ log = logging.getLogger("casebound.outside")
 
 @dataclass(frozen=True, slots=True)
 class TimedOut:
-    """A call that did not come back in time; nobody knows whether it did anything."""
+    """A call that did not come back in time, or broke off; nobody knows whether it did anything."""
 
 
 async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
-    """Make one call. Whatever it raises becomes its result; only running out of time leaves its outcome open (R14)."""
+    """Make one call. Whatever it raises becomes its result; running out of time, or breaking off, leaves it open (R14).
+
+    A call that only looks did nothing, however it ended.
+    """
     work = tool.call
     if work is None:
         raise RuntimeError(f"{tool.name} acts in the store; it is not called from outside")
+    asked = False
     try:
         async with asyncio.timeout(tool.timeout_ms / 1000):
-            return results.ok(await work(args))
+            if tool.confirm is not None and tool.tier != "read_only":
+                await tool.confirm()
+            asked = True
+            return results.ok(await _made(tool, work(args)))
     except TimeoutError:
-        if tool.tier == "read_only":
+        if tool.tier == "read_only" or not asked:
             return results.failed(f"it did not come back within {tool.timeout_ms // 1000} seconds", told=True)
         return TimedOut()
+    except OutcomeOpen as error:
+        log.warning("tool.broke_off", extra={"fields": {"tool": tool.name, "why": str(error)}})
+        return results.failed(str(error)) if tool.tier == "read_only" else TimedOut()
     except (ToolFailed, BadArguments) as error:
         return results.failed(str(error))
     except Exception as error:
         log.exception("tool.raised", extra={"fields": {"tool": tool.name}})
         return results.failed(f"it failed unexpectedly ({type(error).__name__})", told=True)
+
+
+async def _made(tool: Tool, work: Awaitable[object]) -> object:
+    """What it returns; what it prints is told of in the log, and is no part of our output."""
+    with printing.heard() as printed:
+        try:
+            return await work
+        finally:
+            if text := printed.getvalue().strip():
+                logs.event(log, "tool.printed", tool=tool.name, text=text)

@@ -60,8 +60,13 @@ def judge(
     return Free(effect_key)
 
 
-def offered(tool: Tool, settings: Settings) -> bool:
-    """Whether the model hears of a tool at all: those that are always refused are not offered."""
+def offered(tool: Tool, settings: Settings, *, beside: bool = False) -> bool:
+    """Whether the model hears of a tool at all: those that are always refused are not offered.
+
+    `beside`: in a turn beside a parked one, where it hears of those that only look.
+    """
+    if beside and not only_looks(tool, settings):
+        return False
     return _surface(tool, settings) != "refuse" and not (settings.policy.observe and tool.tier is not Tier.READ_ONLY)
 
 

@@ -1,6 +1,7 @@
 """Messages of the transcript as lines of text, for a model that is to write about them, and for what the engine writes.
 
-Who speaks begins a line, and what they say goes on in lines that are indented: nobody speaks for another (R23).
+Who speaks begins a line, and each further line of what they say is framed: nobody speaks for another (R23). What people
+and tools said is framed in the transcript already.
 """
 
 from collections.abc import Sequence
@@ -14,14 +15,12 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from bot.words import frame
 from casestore.transcript import Line
 
 _LINE = 200
 """Characters of what is to be short: a call's arguments, or one thing that was said."""
-
-
-_GOES_ON = "\n  "
-_CUT = f"{_GOES_ON}[…]{_GOES_ON}"
+_CUT = frame.framed("\n[…]\n")
 
 
 def lines(rows: Sequence[Line], *, calls: bool = True) -> list[str]:
@@ -35,13 +34,13 @@ def _parts(message: ModelMessage, *, calls: bool) -> list[str]:
     for part in message.parts:
         match part:
             case UserPromptPart(content=str(content)):
-                found.append(_whole(content))
+                found.append(content)
             case TextPart(content=content) if content:
-                found.append(_whole(f"assistant: {content}"))
+                found.append(frame.framed(f"assistant: {content}"))
             case ToolCallPart() if calls:
                 found.append(f"assistant called {part.tool_name} {short(part.args_as_json_str())}")
             case ToolReturnPart() if calls:
-                found.append(_whole(f"result of {part.tool_name} ({part.outcome}): {part.model_response_str()}"))
+                found.append(f"result of {part.tool_name} ({part.outcome}): {part.model_response_str()}")
             case _:
                 continue
     return found
@@ -59,7 +58,3 @@ def bounded(text: str, most: int) -> str:
         return text
     head = most // 2
     return f"{text[:head]}{_CUT}{text[len(text) - (most - head - len(_CUT)) :]}"
-
-
-def _whole(said: str) -> str:
-    return _GOES_ON.join(said.splitlines())

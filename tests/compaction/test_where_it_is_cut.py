@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.turns import compaction
+from bot.turns import compaction, retold
 from casestore.models import CaseId, TurnId
 from casestore.transcript import Line
 
@@ -22,3 +22,11 @@ def test_it_is_cut_wherever_all_before_is_settled_and_no_turn_lies_on_both_sides
         if not set(of[:place]) & set(of[place:]) and not set(of[:place]) & unsettled
     ]
     assert compaction.cuts(rows, unsettled) == may_be
+
+
+@given(text=st.text(st.characters(categories=["L", "P"]), min_size=200), most=st.integers(100, 150))
+def test_what_follows_a_cut_in_what_somebody_said_is_still_theirs(text: str, most: int) -> None:
+    _, *further = retold.bounded(text, most).splitlines()
+    assert len(further) == 2
+    assert all(line.startswith("| ") for line in further)
+    assert len(retold.bounded(text, most)) == most

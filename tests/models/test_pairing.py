@@ -2,7 +2,8 @@
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 
 from bot.errors import Refused
 from bot.settings.sections import Limits
+from bot.turns import advance
 from casestore.errors import MoveRefused
-from casestore.models import Case
-from casestore.states import Verb, WaitingOn
-from tests.loop.rig import HOUR, Rig
+from casestore.models import Case, Gate
+from casestore.states import GateKind, Verb, WaitingOn
+from tests.loop.rig import HOUR, Killed, Rig
 from tests.models.rig import PROVIDERS, Asked, answering, settings_for
 from tests.wire.scripted import Answer, Cut, Fault, Line, words
 
@@ -42,22 +44,39 @@ LINES = st.one_of(
     st.sampled_from([words("Done."), words("", "length"), Answer(), words("x", "content_filter"),
                      Fault(400), Fault(500), Cut()]),
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Kill:
+    """Somebody says something, and the process is gone right before or right after a transaction of the work on it."""
+
+    at: Callable[..., object]
+    after: bool
+    lines: Sequence[Line]
+
+
+POINTS = st.sampled_from([
+    advance.begin, advance.respond, advance.finished, advance.all_finished, advance.no_response, advance.put_off,
+])  # fmt: skip
 MOVES = st.one_of(
     st.lists(LINES, min_size=1, max_size=4),
-    st.sampled_from(["approve", "deny", "restart", "day", "take", "release", "resolve", "close", "say"]),
+    st.builds(Kill, POINTS, st.booleans(), st.lists(LINES, min_size=1, max_size=4)),
+    st.sampled_from(["approve", "deny", "revise", "restart", "day", "take", "release", "resolve", "close", "say"]),
 )
+OF_AN_OUTCOME = {Verb.APPROVE: Verb.HAPPENED, Verb.DENY: Verb.NOT_HAPPENED, Verb.REVISE: Verb.RERUN}
+Move = Sequence[Line] | Kill | str
 
 
 @pytest.mark.parametrize("provider", list(PROVIDERS))
 @given(moves=st.lists(MOVES, min_size=1, max_size=8), window=st.integers(1, 4))
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 def test_the_provider_takes_every_request_and_the_next_message_is_answered(
-    provider: str, moves: Sequence[Sequence[Line] | str], window: int
+    provider: str, moves: Sequence[Move], window: int
 ) -> None:
     asyncio.run(_happens(provider, moves, window))
 
 
-async def _happens(provider: str, moves: Sequence[Sequence[Line] | str], window: int) -> None:
+async def _happens(provider: str, moves: Sequence[Move], window: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with PROVIDERS[provider]() as server:
             server.otherwise = words("Now I am here.")
@@ -70,15 +89,17 @@ async def _happens(provider: str, moves: Sequence[Sequence[Line] | str], window:
                 await _answered_after_all(Asked(rig, server), case)
 
 
-async def _move(asked: Asked, case: Case, move: Sequence[Line] | str) -> Case:
+async def _move(asked: Asked, case: Case, move: Move) -> Case:
     rig = asked.rig
+    if isinstance(move, Kill):
+        return await _killed(asked, case, move)
     if not isinstance(move, str):
         return await asked.say("More.", *move)
     try:
         match move:
-            case "approve" | "deny":
-                if await rig.open_gate(case) is not None:
-                    await rig.decide(case, Verb(move))
+            case "approve" | "deny" | "revise":
+                if (gate := await rig.open_gate(case)) is not None:
+                    await _decided(rig, gate, case, Verb(move))
             case "restart":
                 await rig.restart()
             case "day":
@@ -91,6 +112,23 @@ async def _move(asked: Asked, case: Case, move: Sequence[Line] | str) -> Case:
         return case  # not a move that can be made now
     await rig.work()
     return case
+
+
+async def _killed(asked: Asked, case: Case, kill: Kill) -> Case:
+    """What it would have said is not said any more: the next process meets a model that only says where it is."""
+    asked.rig.die(**{"after" if kill.after else "before": kill.at})
+    try:
+        case = await asked.say("And then?", *kill.lines)
+    except Killed:
+        asked.server.script.clear()
+    await asked.rig.restart()
+    await asked.rig.work()
+    return case
+
+
+async def _decided(rig: Rig, gate: Gate, case: Case, verb: Verb) -> None:
+    """An outcome has words of its own (design, section 6)."""
+    await rig.decide(case, OF_AN_OUTCOME[verb] if gate.kind is GateKind.OUTCOME else verb, reason="So it is.")
 
 
 async def _answered_after_all(asked: Asked, case: Case) -> None:
@@ -110,7 +148,7 @@ async def _answered_after_all(asked: Asked, case: Case) -> None:
 async def _free(rig: Rig, case: Case) -> None:
     """Deny what waits, until nothing does."""
     while (gate := await rig.open_gate(case)) is not None:
-        await rig.decide(case, Verb.DENY)
+        await _decided(rig, gate, case, Verb.DENY)
         await rig.work()
         following = await rig.open_gate(case)
         assert following is None or following.id != gate.id

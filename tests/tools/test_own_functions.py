@@ -35,7 +35,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 async def served(make_rig: MakeRig, settings: Settings) -> Rig:
     rig = await make_rig(settings=settings)
-    rig.tools = toolbox(settings, {}, rig.clock.now).tools
+    rig.tools = dict(toolbox(settings, {}, rig.clock.now).tools)
     await rig.restart()
     return rig
 
@@ -101,12 +101,43 @@ async def test_one_that_raises_hangs_or_floods_ends_as_one_bounded_result(make_r
     case = await rig.say("try them")
     await rig.work()
     raised, hung, measured, flooded = [step.result or "" for step in await rig.steps(case)]
-    assert raised == '{"content":"it failed unexpectedly (KeyError)","kind":"failed"}'
+    assert raised == '{"content":"it failed unexpectedly (KeyError)","kind":"failed","told":true}'
     assert "did not come back" in hung
     assert measured == '{"content":100000,"kind":"ok"}'
     assert len(flooded) > 5_000_000
     assert len(str(rig.model.sent[-1])) < 4 * rig.settings.limits.result_characters + 250_000
     assert (await rig.texts(case))[-1] == "Done."
+
+
+PRINTS = (
+    HEAD
+    + """
+@tool("Print", tier=Tier.READ_ONLY)
+async def prints() -> str:
+    \"\"\"Print.\"\"\"
+    print("here")
+    await asyncio.to_thread(print, "and there")
+    print("x" * 100_000)
+    return "printed"
+"""
+)
+
+
+async def test_what_a_function_prints_is_in_the_log_and_not_in_our_output(
+    make_rig: MakeRig, write: Write, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "casebound.outside")
+    rig = await served(make_rig, write(PRINTS))
+    rig.model.then(calls(("prints", {})), says("Done."))
+    case = await rig.say("print")
+    await rig.work()
+    assert [step.result for step in await rig.steps(case)] == ['{"content":"printed","kind":"ok"}']
+    print("ours")
+    assert capsys.readouterr() == ("ours\n", "")
+    (told,) = [record for record in caplog.records if record.message == "tool.printed"]
+    text = str(vars(told)["fields"]["text"])
+    assert text.startswith("here\nand there\nxxx")
+    assert len(text) <= 2_000
 
 
 async def test_one_with_an_effect_that_hangs_leaves_its_outcome_to_a_person(make_rig: MakeRig, write: Write) -> None:
