@@ -32,6 +32,8 @@ class Talker(ScriptedModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
+        if not model_request_parameters.function_tools:  # it is asked for a shorter text
+            return await super().request(messages, model_settings, model_request_parameters)
         aside = "svc__restart" not in {tool.name for tool in model_request_parameters.function_tools}
         self.script.append(self._beside(messages) if aside else self._at_work(messages))
         answer = await super().request(messages, model_settings, model_request_parameters)
