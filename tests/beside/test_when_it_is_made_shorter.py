@@ -67,7 +67,7 @@ async def test_an_exchange_beside_a_turn_that_was_handed_off_is_made_shorter_wit
         await talking.say(f"Hello, number {number}")
         await talking.work()
 
-    assert talker.shortened
+    assert len(talker.shortened) == 1
     shown = "\n".join(text for sent in talker.shortened for text in said(sent))
     assert "Why is that?" in shown
     assert "It hangs, and I have looked again." in shown
