@@ -27,7 +27,7 @@ from bot.settings import Settings
 from bot.toolkit import put, toolbox
 from bot.tools.declare import Tool
 from bot.tools.mcp.servers import Servers
-from bot.turns import prompt
+from bot.turns import beside, prompt
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt
 from bot.turns.engine import Engine
@@ -187,6 +187,7 @@ def _assemble(
             agent="casebound",
             model=assistant.model_name,
             lease_ttl=settings.leases.ttl,
+            talks=beside.can_talk(assistant),
         ),
     )
     spool = Spool(settings.service.db)

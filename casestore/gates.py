@@ -11,7 +11,7 @@ from casestore.errors import MoveRefused, NotFound
 from casestore.models import CaseId, Gate, GateId, Principal, StepId
 from casestore.principals import actor
 from casestore.scope import IN_SCOPE, Scope, parameters
-from casestore.states import GateKind, Role, WaitingOn
+from casestore.states import GateKind, GateState, Role, WaitingOn
 from casestore.tx import Tx
 
 
@@ -40,17 +40,30 @@ def expire(tx: Tx, now: int, gate: Gate) -> Gate | None:
     return gate
 
 
-def withdraw(tx: Tx, now: int, gate: Gate, *, by: str, reason: str, who: Principal | None = None) -> Gate:
-    """Take the question back: a denial for the turn. Raises `MoveRefused` if it is not open any more."""
+def withdraw(
+    tx: Tx, now: int, gate: Gate, *, by: str, reason: str, who: Principal | None = None, via: str | None = None
+) -> Gate:  # fmt: skip
+    """Take the question back: a denial for the turn. Raises `MoveRefused` if it is not open any more.
+
+    `who` does it through `via`: an operator, or the requester of the case, whose call it is; what became of a call is
+    for operators alone to leave open. None: the engine, for what has become of the case.
+    """
     moved = tx.run(
-        """UPDATE gates SET state = 'withdrawn', decided_at = :now, decided_by = :who, reason = :reason
-           WHERE id = :id AND state = 'open'""",
-        id=gate.id, now=now, who=None if who is None else who.id, reason=reason,
+        """UPDATE gates SET state = 'withdrawn', decided_at = :now, decided_by = :who, decided_via = :via,
+               reason = :reason
+           WHERE id = :id AND state = 'open' AND (:who IS NULL OR (expires_at > :now AND EXISTS (
+               SELECT 1 FROM principals p JOIN cases c ON c.id = gates.case_id
+               WHERE p.id = :who AND p.revoked_at IS NULL AND p.tenant = gates.tenant
+                 AND (p.role IN ('operator', 'admin') OR (gates.kind <> 'outcome' AND c.requester = p.id)))))""",
+        id=gate.id, now=now, who=None if who is None else who.id, via=via, reason=reason or None,
     )  # fmt: skip
     gate = by_id(tx, gate.id)
+    if not moved and gate.state is GateState.OPEN:
+        raise MoveRefused(f"You may not withdraw gate {gate.id}; an operator may.")
     if not moved:
         raise MoveRefused(f"Gate {gate.id} is {gate.state}; there is nothing to withdraw.")
-    conclude(tx, now, gate, "gate.withdrawn", by, {"gate": gate.id}, {"reason": reason})
+    meta = {"gate": gate.id, **({} if who is None else {"via": via, "principal": who.id})}
+    conclude(tx, now, gate, "gate.withdrawn", by, meta, {"reason": reason} if reason else {})
     return gate
 
 

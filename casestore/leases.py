@@ -123,40 +123,52 @@ def mark_reminded(tx: Tx, now: int, case_id: CaseId) -> None:
     tx.run("UPDATE leases SET reminded_at = :now WHERE case_id = :id AND kind = 'human'", id=case_id, now=now)
 
 
-def ready(tx: Tx, now: int, most: int) -> list[CaseId]:
+def ready(tx: Tx, now: int, most: int, *, talks: bool = False) -> list[CaseId]:
     """Cases with work that nobody holds: an unread message or a turn to go on with, and no gate or delay before it.
 
+    Where the assistant `talks`, a person's message at an open gate is work too: it is answered beside the parked turn.
     Those that have waited longest come first: under load a busy case does not pass by a quiet one.
     """
     found = tx.column(
         """SELECT w.case_id FROM (
-               SELECT case_id, queued_at AS since FROM turns WHERE state IN ('queued', 'running') AND not_before <= :now
-               UNION ALL SELECT case_id, at FROM messages WHERE direction = 'in' AND turn_id IS NULL
+               SELECT case_id, queued_at AS since, 1 AS talk FROM turns
+               WHERE state IN ('queued', 'running') AND not_before <= :now
+               UNION ALL
+               SELECT case_id, at, provenance NOT IN ('alert', 'system') FROM messages
+               WHERE direction = 'in' AND turn_id IS NULL
            ) w JOIN leases l ON l.case_id = w.case_id JOIN cases c ON c.id = w.case_id
            WHERE (l.kind IS NULL OR (l.kind = 'run' AND l.until <= :now))
              AND c.state IN ('new', 'in_progress', 'resolved')
              AND NOT EXISTS (SELECT 1 FROM turns u WHERE u.case_id = w.case_id AND u.beside IS NULL
                              AND u.state IN ('queued', 'running', 'parked')
-                             AND (u.state = 'parked' OR u.not_before > :now))
+                             AND (u.not_before > :now OR (u.state = 'parked' AND (
+                               w.talk = 0 OR :talks = 0 OR EXISTS (
+                                 SELECT 1 FROM turns b WHERE b.case_id = w.case_id AND b.beside IS NOT NULL
+                                   AND b.state IN ('queued', 'running', 'parked') AND b.not_before > :now)))))
            GROUP BY w.case_id ORDER BY min(w.since), w.case_id LIMIT :most""",
-        now=now, most=most,
+        now=now, most=most, talks=int(talks),
     )  # fmt: skip
     return [CaseId(int(str(value))) for value in found]
 
 
-def has_work(tx: Tx, case_id: CaseId) -> bool:
-    """Whether a case has an unread message or a queued turn: exactly what ends of runs test (R11)."""
+def has_work(tx: Tx, case_id: CaseId, *, talks: bool = False) -> bool:
+    """Whether a case has an unread message or a queued turn: exactly what ends of runs test (R11).
+
+    At an open gate only what is answered beside it is work, and only where the assistant `talks`.
+    """
     # spelled as the partial indexes on turns are, or every turn the case ever had is read (R19)
     unsettled = "SELECT 1 FROM turns WHERE case_id = :case_id AND state IN ('queued', 'running', 'parked')"
     return (
         tx.value(
             f"""SELECT 1 FROM cases c WHERE c.id = :case_id AND c.state IN ('new', 'in_progress', 'resolved')
-               AND NOT EXISTS ({unsettled} AND beside IS NULL AND state = 'parked')
+               AND (:talks = 1 OR NOT EXISTS ({unsettled} AND beside IS NULL AND state = 'parked'))
                AND (EXISTS ({unsettled} AND beside IS NULL AND state <> 'parked')
                     OR EXISTS ({unsettled} AND beside IS NOT NULL AND state <> 'parked')
                     OR EXISTS (SELECT 1 FROM messages WHERE case_id = :case_id AND direction = 'in'
-                               AND turn_id IS NULL))""",
+                               AND turn_id IS NULL AND (provenance NOT IN ('alert', 'system') OR NOT EXISTS (
+                                 {unsettled} AND beside IS NULL AND state = 'parked'))))""",
             case_id=case_id,
+            talks=int(talks),
         )
         is not None
     )

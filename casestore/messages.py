@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from casestore import trail
 from casestore.canonical import encode
-from casestore.models import CaseId, Message, MessageId, PrincipalId, TurnId
+from casestore.models import CaseId, Message, MessageId, PrincipalId, Turn, TurnId
 from casestore.scope import IN_SCOPE, Scope, parameters
 from casestore.states import Direction, Provenance
 from casestore.tx import Tx
@@ -113,6 +113,13 @@ def mark_read(
     return [message.model_copy(update={"turn_id": turn_id}) for message in taken]
 
 
+def give_back(tx: Tx, turn_id: TurnId) -> None:
+    """What a turn has taken and the model was not shown is unread again."""
+    tx.run(
+        "UPDATE messages SET turn_id = NULL WHERE turn_id = :id AND direction = 'in' AND in_view IS NULL", id=turn_id
+    )
+
+
 def newest_seq(tx: Tx, case_id: CaseId) -> int:
     """The number of the last message of a case, whoever said it; 0 where nothing was."""
     return int(str(tx.value("SELECT coalesce(max(seq), 0) FROM messages WHERE case_id = :id", id=case_id)))
@@ -133,6 +140,16 @@ def bring_into_view(tx: Tx, shown: Sequence[Message], transcript_seq: int) -> No
     """Note the place in the transcript that carries these messages."""
     for message in shown:
         tx.run("UPDATE messages SET in_view = :seq WHERE id = :id", id=message.id, seq=transcript_seq)
+
+
+def newest_of_engine(tx: Tx, case_id: CaseId) -> Message | None:
+    """The last thing the engine said itself."""
+    return tx.maybe(
+        Message,
+        """SELECT * FROM messages WHERE case_id = :id AND direction = 'out' AND provenance = 'system'
+           ORDER BY seq DESC LIMIT 1""",
+        id=case_id,
+    )
 
 
 def newest_out(tx: Tx, case_id: CaseId) -> Message | None:
@@ -166,6 +183,43 @@ def of_turn(tx: Tx, turn_id: TurnId) -> list[Message]:
     return tx.all(
         Message, "SELECT * FROM messages WHERE turn_id = :turn_id AND direction = 'in' ORDER BY seq", turn_id=turn_id
     )
+
+
+def of_turn_and_beside(tx: Tx, turn_id: TurnId) -> list[Message]:
+    """The same, and what was answered beside it while it was parked."""
+    return tx.all(
+        Message,
+        """SELECT * FROM messages WHERE direction = 'in' AND turn_id IN (
+               SELECT :id UNION ALL
+               SELECT b.id FROM turns t JOIN turns b ON b.case_id = t.case_id AND b.seq > t.seq AND b.beside = t.id
+               WHERE t.id = :id) ORDER BY seq""",
+        id=turn_id,
+    )
+
+
+def shown_unanswered(tx: Tx, turn: Turn) -> list[Message]:
+    """What people said in the midst of a turn and the model was shown in it, while nothing it has said since answers.
+
+    In the midst: after its first response. The turn will answer in the end; that may be days away.
+    """
+    return [
+        message
+        for message in of_turn_and_beside(tx, turn.id)
+        if message.provenance not in (Provenance.ALERT, Provenance.SYSTEM) and _is_unanswered(tx, turn, message)
+    ]
+
+
+def _is_unanswered(tx: Tx, turn: Turn, message: Message) -> bool:
+    return message.in_view is not None and (
+        tx.value(
+            """SELECT 1 WHERE :in_view > (SELECT min(t.seq) FROM transcript t
+                                          WHERE t.turn_id = :turn AND t.kind = 'response')
+                 AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.case_id = :case_id AND m.seq > :seq
+                                   AND m.direction = 'out' AND m.provenance = 'assistant')""",
+            in_view=message.in_view, turn=turn.id, case_id=turn.case_id, seq=message.seq,
+        )
+        is not None
+    )  # fmt: skip
 
 
 def of_case(tx: Tx, scope: Scope, case_id: CaseId, *, after: int = 0, most: int = 500) -> list[Message]:

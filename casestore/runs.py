@@ -31,11 +31,12 @@ def end(
 ) -> bool:  # fmt: skip
     """A fact, by the run's own id: it is written once, whoever holds the case by now (R10).
 
-    `escalated`: an operator has the case now, as after every hand-off and every limit.
+    `escalated`: an operator has the case now, as after every hand-off and every limit but those beside a parked turn.
     """
     ended = tx.tuples(
         """UPDATE runs SET ended_at = :now, outcome = :outcome, stop_reason = :stop_reason, error = :error,
-               escalated = CASE WHEN :outcome IN ('handed_off', 'limit') THEN 1 ELSE :escalated END,
+               escalated = CASE WHEN :outcome IN ('handed_off', 'limit') AND NOT EXISTS (
+                   SELECT 1 FROM turns t WHERE t.id = runs.turn_id AND t.beside IS NOT NULL) THEN 1 ELSE :escalated END,
                task_state = (SELECT task_state FROM cases c WHERE c.id = runs.case_id)
            WHERE id = :id AND ended_at IS NULL RETURNING case_id, turn_id""",
         id=run_id, now=now, outcome=outcome, stop_reason=stop_reason, error=error,

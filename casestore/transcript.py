@@ -6,7 +6,6 @@ from casestore.models import CaseId, StepId, TranscriptRow, TurnId
 from casestore.tx import Tx
 
 _CHARACTERS_A_TOKEN = 4
-_LINES = "SELECT case_id, seq, kind, message, turn_id, tokens FROM transcript WHERE case_id = :id AND "
 
 
 class Line(NamedTuple):
@@ -17,7 +16,10 @@ class Line(NamedTuple):
     kind: str
     message: str
     turn_id: TurnId = TurnId(0)
+    """Of what was said beside a parked turn, that one: the two are not parted."""
     tokens: int = 0
+    beside: bool = False
+    """Whether it was said beside a parked turn."""
 
 
 def estimated(characters: int) -> int:
@@ -46,29 +48,39 @@ def window(tx: Tx, case_id: CaseId, turn_id: TurnId, turns: int, after: int = 0)
     """The messages of this turn and of the `turns - 1` before it, oldest first; none up to the place `after`.
 
     It begins at a turn's first message, so a call and its result are never cut apart by it; a turn that ended with
-    calls unanswered has their results in the first request of the next one.
+    calls unanswered has their results in the first request of the next one. Turns beside others belong to them.
     """
     first = tx.value(
         """SELECT min((SELECT min(t.seq) FROM transcript t WHERE t.turn_id = n.id))
-           FROM (SELECT id FROM turns WHERE case_id = :case_id AND seq <= (
+           FROM (SELECT id FROM turns WHERE case_id = :case_id AND beside IS NULL AND seq <= (
                SELECT seq FROM turns WHERE id = :turn_id) ORDER BY seq DESC LIMIT :turns) n""",
         case_id=case_id, turn_id=turn_id, turns=turns,
     )  # fmt: skip
     if first is None:
         return []
-    rows = tx.tuples(_LINES + "seq >= :first ORDER BY seq", id=case_id, first=max(int(str(first)), after + 1))
-    return [Line(*row) for row in cast("list[tuple[CaseId, int, str, str, TurnId, int]]", rows)]
+    return lines(tx, case_id, max(int(str(first)), after + 1))
 
 
-def lines(tx: Tx, case_id: CaseId, first: int, last: int) -> list[Line]:
-    """The messages from `first` to `last`, both included, as a window has them."""
-    rows = tx.tuples(_LINES + "seq BETWEEN :first AND :last ORDER BY seq", id=case_id, first=first, last=last)
-    return [Line(*row) for row in cast("list[tuple[CaseId, int, str, str, TurnId, int]]", rows)]
+def lines(tx: Tx, case_id: CaseId, first: int, last: int | None = None) -> list[Line]:
+    """The messages from `first` to `last`, both included, as a window has them; to the end for None."""
+    rows = tx.tuples(
+        """SELECT t.case_id, t.seq, t.kind, t.message, coalesce(n.beside, n.id), t.tokens, n.beside IS NOT NULL
+           FROM transcript t JOIN turns n ON n.id = t.turn_id
+           WHERE t.case_id = :id AND t.seq >= :first AND (:last IS NULL OR t.seq <= :last) ORDER BY t.seq""",
+        id=case_id, first=first, last=last,
+    )  # fmt: skip
+    return [Line(*row) for row in cast("list[tuple[CaseId, int, str, str, TurnId, int, bool]]", rows)]
 
 
 def tokens_of(tx: Tx, turn_id: TurnId) -> int:
-    """About how many tokens the messages of a turn take."""
-    return tx.integer("SELECT sum(tokens) FROM transcript WHERE turn_id = :id", id=turn_id)
+    """About how many tokens the messages of a turn take, with those beside it; of one beside another, with that one."""
+    return tx.integer(
+        """SELECT sum(t.tokens) FROM turns o
+           JOIN turns n ON n.case_id = o.case_id AND n.seq >= o.seq AND (n.id = o.id OR n.beside = o.id)
+           JOIN transcript t ON t.turn_id = n.id
+           WHERE o.id = coalesce((SELECT beside FROM turns WHERE id = :id), :id)""",
+        id=turn_id,
+    )
 
 
 def between(tx: Tx, case_id: CaseId, first: int, last: int | None) -> list[TranscriptRow]:
@@ -78,6 +90,16 @@ def between(tx: Tx, case_id: CaseId, first: int, last: int | None) -> list[Trans
         """SELECT * FROM transcript WHERE case_id = :id AND seq >= :first AND (:last IS NULL OR seq <= :last)
            ORDER BY seq""",
         id=case_id, first=first, last=last,
+    )  # fmt: skip
+
+
+def newest_of(tx: Tx, case_id: CaseId, beside: TurnId | None) -> TranscriptRow | None:
+    """The last message that was said beside a turn; for None, the last that was said beside none."""
+    return tx.maybe(
+        TranscriptRow,
+        """SELECT t.* FROM transcript t JOIN turns n ON n.id = t.turn_id
+           WHERE t.case_id = :id AND n.beside IS NOT DISTINCT FROM :beside ORDER BY t.seq DESC LIMIT 1""",
+        id=case_id, beside=beside,
     )  # fmt: skip
 
 

@@ -12,13 +12,17 @@ from casestore.tx import Tx
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Who works: the engine's task, its boot, the agent and model it runs, the lease's length in ms."""
+    """Who works: the engine's task, its boot, the agent and model it runs, the lease's length in ms.
+
+    `talks`: whether its model answers what people say while a call of the case waits for a decision.
+    """
 
     holder: str
     boot: str
     agent: str
     model: str
     lease_ttl: int
+    talks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,8 @@ class Begun:
     taken: tuple[Message, ...]
     """The messages this run has just taken; those of earlier runs of the turn are in the transcript already."""
     earlier: TurnId | None = None
-    """The turn before this one; None for the first."""
+    """The turn before this one; None for the first, and for one beside a parked turn."""
+    talks: bool = False
 
 
 def begin(
@@ -44,7 +49,7 @@ def begin(
     """
     case = cases.by_id(tx, case_id)
     turn = unsettled(tx, case_id)
-    if not leases.has_work(tx, case_id) or (turn is not None and turn.not_before > now):
+    if not leases.has_work(tx, case_id, talks=worker.talks) or (turn is not None and turn.not_before > now):
         return None
     lease = leases.take(tx, now, case_id, holder=worker.holder, boot=worker.boot, ttl=worker.lease_ttl)
     if lease is None:
@@ -65,7 +70,7 @@ def _begin(
     only: Collection[MessageId] | None = None,
 ) -> Begun | None:  # fmt: skip
     if turn is not None and turn.state is TurnState.PARKED:
-        return None
+        return _begin_beside(tx, now, lease, case, turn, worker) if worker.talks and only is None else None
     if turn is None:
         unread = [message for message in messages.unread(tx, case.id) if only is None or message.id in only]
         if not unread:
@@ -86,18 +91,47 @@ def _begin(
         id=turn.id, acts_for=_acts_for(tx, case, turn.id),
     )  # fmt: skip
     run = runs.start(tx, now, lease, case, turn, agent=worker.agent, model=worker.model)
-    return Begun(lease, case, turn, run, tuple(taken), earlier)
+    return Begun(lease, case, turn, run, tuple(taken), earlier, worker.talks)
 
 
-def queue(tx: Tx, now: int, case_id: CaseId, cause: Cause) -> Turn:
-    """A new turn, to be begun."""
+def _begin_beside(tx: Tx, now: int, lease: Lease, case: Case, parked: Turn, worker: Worker) -> Begun | None:
+    """A turn that answers what is said while another is parked at a gate, which stays as it is (design, section 6)."""
+    turn = unsettled_beside(tx, case.id)
+    if turn is None:
+        unread = messages.unread(tx, case.id)
+        if all(message.provenance in (Provenance.ALERT, Provenance.SYSTEM) for message in unread):
+            return None
+        turn = queue(tx, now, case.id, Cause.MESSAGE, beside=parked.id)
+    if max(recovery.recover(tx, now, turn.id), turn.not_before) > now:
+        return None
+    taken = messages.mark_read(tx, case.id, turn.id)
+    turn = tx.one(
+        Turn,
+        "UPDATE turns SET state = 'running', attempts = attempts + 1, acts_for = :acts_for WHERE id = :id RETURNING *",
+        id=turn.id, acts_for=_acts_for(tx, case, turn.id),
+    )  # fmt: skip
+    run = runs.start(tx, now, lease, case, turn, agent=worker.agent, model=worker.model)
+    return Begun(lease, case, turn, run, tuple(taken), None, worker.talks)
+
+
+def queue(tx: Tx, now: int, case_id: CaseId, cause: Cause, *, beside: TurnId | None = None) -> Turn:
+    """A new turn, to be begun; `beside` one that is parked."""
     return tx.one(
         Turn,
-        """INSERT INTO turns (case_id, seq, cause, state, queued_at)
-           VALUES (:case_id, (SELECT coalesce(max(seq), 0) + 1 FROM turns WHERE case_id = :case_id), :cause, 'queued',
-                   :now) RETURNING *""",
-        case_id=case_id, cause=cause, now=now,
+        """INSERT INTO turns (case_id, seq, cause, beside, state, queued_at)
+           VALUES (:case_id, (SELECT coalesce(max(seq), 0) + 1 FROM turns WHERE case_id = :case_id), :cause, :beside,
+                   'queued', :now) RETURNING *""",
+        case_id=case_id, cause=cause, beside=beside, now=now,
     )  # fmt: skip
+
+
+def owe_beside(tx: Tx, now: int, parked: Turn) -> None:
+    """A turn parks: what people said in its midst and it has not answered is to be answered beside it, by one turn."""
+    owed = messages.shown_unanswered(tx, parked)
+    if owed and unsettled_beside(tx, parked.case_id) is None:
+        turn = queue(tx, now, parked.case_id, Cause.MESSAGE, beside=parked.id)
+        for message in owed:
+            tx.run("UPDATE messages SET turn_id = :turn WHERE id = :id", turn=turn.id, id=message.id)
 
 
 def park(tx: Tx, turn_id: TurnId) -> None:
@@ -147,6 +181,25 @@ def unsettled(tx: Tx, case_id: CaseId) -> Turn | None:
     )
 
 
+def unsettled_beside(tx: Tx, case_id: CaseId) -> Turn | None:
+    """The one turn of a case that is queued or running beside another."""
+    return tx.maybe(
+        Turn,
+        """SELECT * FROM turns WHERE case_id = :id AND state IN ('queued', 'running', 'parked')
+           AND beside IS NOT NULL""",
+        id=case_id,
+    )
+
+
+def beside(tx: Tx, turn: Turn) -> list[Turn]:
+    """The turns that were worked while this one was parked, in order; all of them come right after it."""
+    return tx.all(
+        Turn,
+        "SELECT * FROM turns WHERE case_id = :case_id AND seq > :seq AND beside = :id ORDER BY seq",
+        case_id=turn.case_id, seq=turn.seq, id=turn.id,
+    )  # fmt: skip
+
+
 def under_way(tx: Tx, case_id: CaseId) -> bool:
     """Whether a turn stands in the middle: it is parked, or the model has asked for calls in it."""
     turn = unsettled(tx, case_id)
@@ -183,9 +236,12 @@ def of_case(tx: Tx, case_id: CaseId) -> list[Turn]:
 def _acts_for(tx: Tx, case: Case, turn_id: TurnId) -> PrincipalId | None:
     """Whose permissions the turn has: an operator's only when every message of it is that operator's (R11).
 
-    And said to us: an operator's words that somebody has quoted are a bystander's.
+    And said to us: an operator's words that somebody has quoted are a bystander's. What was said beside it is in its
+    view too.
     """
-    spoken = [m for m in messages.of_turn(tx, turn_id) if m.provenance not in (Provenance.ALERT, Provenance.SYSTEM)]
+    spoken = [
+        m for m in messages.of_turn_and_beside(tx, turn_id) if m.provenance not in (Provenance.ALERT, Provenance.SYSTEM)
+    ]
     if any(message.provenance is Provenance.BYSTANDER for message in spoken):
         return case.requester
     authors = {message.author for message in spoken}

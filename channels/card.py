@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field, PositiveInt, model_validator
 
 from channels.visible import Shown
 
-Verb = Literal["approve", "deny", "revise", "happened", "not_happened", "rerun"]
-"""What can be answered: the first three to a question, the last three to "did it happen?"."""
+Verb = Literal["approve", "deny", "revise", "happened", "not_happened", "rerun", "withdraw"]
+"""What can be answered: the first three to a question, the next three to "did it happen?"; the last takes it back."""
 
 Digest8 = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 """The first eight hexadecimal digits of the digest that was shown: tells a stale copy from a fresh one."""

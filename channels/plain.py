@@ -19,6 +19,7 @@ VERB_WORDS: dict[Verb, str] = {
     "happened": "It happened",
     "not_happened": "It did not",
     "rerun": "Run it again",
+    "withdraw": "Withdraw",
 }
 """What stands on the button of each verb."""
 

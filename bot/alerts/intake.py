@@ -154,7 +154,7 @@ def _somebody_is_at_it(tx: Tx, case: Case) -> bool:
     if leases.of_case(tx, case.id).kind is LeaseKind.HUMAN or runs.open_run(tx, case.id) is not None:
         return True
     turn = turns.unsettled(tx, case.id)
-    owed = [*messages.unread(tx, case.id), *([] if turn is None else messages.of_turn(tx, turn.id))]
+    owed = [*messages.unread(tx, case.id), *([] if turn is None else messages.of_turn_and_beside(tx, turn.id))]
     return any(message.provenance not in (Provenance.ALERT, Provenance.SYSTEM) for message in owed)
 
 

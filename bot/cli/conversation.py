@@ -15,11 +15,12 @@ from bot.errors import Refused
 from bot.inbound.receiver import Receiver
 from bot.outbound.delivery import Delivery
 from bot.settings import Settings
-from casestore import bindings, leases, messages, outbox, turns
+from bot.settings.model import PLAYBOOK
+from casestore import bindings, leases, outbox
 from casestore.db import Store
 from casestore.errors import StoreUnavailable
 from casestore.models import Case, CaseId
-from casestore.states import LeaseKind, OutboxState, TurnState
+from casestore.states import LeaseKind, OutboxState
 from casestore.tx import Tx
 from channels.home import Home
 from channels.messages import Account, Address, Card, Changed, Command, Gone, Inbound, Press, Quoting, Resumed
@@ -183,7 +184,7 @@ class Conversation:
         if self._waits and self._standby is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._standby.idle(), _PATIENCE_S)  # what cannot be stored is not seen below
-        while self._waits and (case := await self._setting.store.read(_owed, self._delivery.at or "")) is not None:
+        while self._waits and (case := await self._owed()) is not None:
             if self._told.is_set() or self._terminal.closed.is_set():
                 return
             if loop.time() > until:
@@ -191,23 +192,27 @@ class Conversation:
                 raise Refused(f"There is no answer yet; {case.label} goes on without you. See: {more}")
             await asyncio.sleep(_POLL_S)
 
+    async def _owed(self) -> Case | None:
+        service, settings = self._setting.service, self._setting.settings
+        # another process's model is what the settings say, as its file is
+        talks = settings.model.name != PLAYBOOK if service is None else service.desk.worker.talks
+        return await self._setting.store.read(owed, self._delivery.at or "", talks=talks)
+
 
 def _nobody(_: CaseId) -> None:
     """The engine of another process notices by itself."""
 
 
-def _owed(tx: Tx, address: str) -> Case | None:
+def owed(tx: Tx, address: str, *, talks: bool) -> Case | None:
     """The case at an address, while something said there is unanswered or something for it is not shown.
 
-    A case that waits for a person owes nothing: neither one that was taken over nor one at a gate.
+    A case that waits for a person owes nothing: neither one that was taken over nor one at a gate, unless the
+    assistant `talks` there and somebody has said something.
     """
     case = bindings.case_at(tx, address)
     if case is None:
         return None
-    turn = turns.unsettled(tx, case.id)
-    works = turn is not None and turn.state is not TurnState.PARKED
-    unread = bool(messages.unread(tx, case.id)) and (turn is None or works)
-    if (works or unread) and leases.of_case(tx, case.id).kind is not LeaseKind.HUMAN:
+    if leases.has_work(tx, case.id, talks=talks) and leases.of_case(tx, case.id).kind is not LeaseKind.HUMAN:
         return case
     unsaid = (OutboxState.DUE, OutboxState.SENDING)
     waiting = [row for row in outbox.of_case(tx, case.id) if row.address == address and row.state in unsaid]

@@ -52,6 +52,8 @@ def words(tx: Tx, entry: TrailEntry) -> str | None:
         case "gate.expired":
             return f"nobody decided gate {meta.get('gate')} in time, which counts as a denial"
         case "gate.withdrawn":
+            if "via" in meta:
+                return f"{by} withdrew gate {meta.get('gate')} via {via(str(meta.get('via')))}{reason}"
             return f"gate {meta.get('gate')} was withdrawn{reason}"
         case "gate.void":
             return f"the approval of gate {meta.get('gate')} was not used{reason}"

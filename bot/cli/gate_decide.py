@@ -49,7 +49,7 @@ def approve(
     new = changes(changed or [])
     tool = tool_named(here, here.read(_gate, as_, number).tool) if new else None
     reply = here.write(_decide, here.now, as_, number, Verb.APPROVE, digest, reason, here.zone, new, tool)
-    _tell(here, reply)
+    told(here, reply)
 
 
 @command(app, "deny")
@@ -93,10 +93,10 @@ def rerun(here: Here, number: GateNumber, reason: Reason = "", as_: As = BY_DEFA
 
 
 def _answer(here: Here, number: int, verb: Verb, as_: str, digest: str | None, reason: str) -> None:
-    _tell(here, here.write(_decide, here.now, as_, number, verb, digest, reason, here.zone))
+    told(here, here.write(_decide, here.now, as_, number, verb, digest, reason, here.zone))
 
 
-def _tell(here: Here, reply: Reply) -> None:
+def told(here: Here, reply: Reply) -> None:
     """What was decided and what comes of it. Raises `Refused` where somebody else's answer counts, or none (R5)."""
     gate = reply.gate
     if not reply.taken:

@@ -1,19 +1,21 @@
 """What else is done with a question: `gate extend`, `withdraw`; and with all of them: `freeze`, `thaw`."""
 
+from datetime import tzinfo
 from typing import Annotated
 
 import typer
 
 from bot.cli import who
 from bot.cli.arguments import BY_DEFAULT, As, GateNumber, Reason, span
-from bot.cli.case import worked
 from bot.cli.command import command
 from bot.cli.gate import app
+from bot.cli.gate_decide import told
 from bot.cli.here import Here
 from bot.cli.out import say
 from bot.cli.toolbox import tool_named
 from bot.errors import Refused
 from bot.gates import gating
+from bot.gates.gating import Reply
 from bot.settings import Settings
 from bot.words.when import at_text
 from casestore import holds
@@ -38,10 +40,8 @@ def extend(
 
 @command(app, "withdraw")
 def withdraw(here: Here, number: GateNumber, reason: Reason = "", as_: As = BY_DEFAULT) -> None:
-    """Take the question back; for the assistant that is a no."""
-    gate = here.write(_withdraw, here.now, as_, number, reason)
-    say(f"Withdrawn: {gate.statement}")
-    say(worked(here))
+    """Take the question back: an operator's to do, or the requester's; for the assistant that is a no."""
+    told(here, here.write(_withdraw, here.now, as_, number, reason, here.zone))
 
 
 @command(app, "freeze")
@@ -72,8 +72,8 @@ def _extend(tx: Tx, now: int, as_: str, number: int, by: int, settings: Settings
     return gating.extend(tx, now, who.acting(tx, as_), number, by, settings)
 
 
-def _withdraw(tx: Tx, now: int, as_: str, number: int, reason: str) -> Gate:
-    return gating.withdraw(tx, now, who.acting(tx, as_), number, reason.strip())
+def _withdraw(tx: Tx, now: int, as_: str, number: int, reason: str, zone: tzinfo | None) -> Reply:
+    return gating.withdraw(tx, now, who.acting(tx, as_), number, reason.strip(), via="cli", zone=zone)
 
 
 def _freeze(tx: Tx, now: int, as_: str, tool: str | None, reason: str) -> None:

@@ -9,7 +9,7 @@ from bot.gates import gating
 from bot.inbound import attached
 from bot.words.standing import stands
 from bot.words.when import DAYS, EPOCH, MONTHS, at_text, span_text
-from casestore import attachments, bindings, cases, episodes, gates, leases, messages, trail
+from casestore import attachments, bindings, cases, episodes, gates, leases, messages, trail, turns
 from casestore.models import Case, CaseId, Gate, Message, TrailEntry
 from casestore.scope import Scope
 from casestore.states import EpisodeState, GateKind, LeaseKind, Provenance, WaitingOn
@@ -58,7 +58,8 @@ def trail_of(tx: Tx, scope: Scope, case_id: CaseId) -> list[TrailEntry]:
 def _head(tx: Tx, now: int, case: Case, zone: tzinfo | None) -> Iterator[str]:
     yield from block(one_line(case.title), first=f"{case.label}  ", indent=" " * (len(case.label) + 2))
     follows = "" if case.follows is None else f", follows {cases.by_id(tx, case.follows).label}"
-    at_work = ", the assistant is at work" if leases.has_work(tx, case.id) else ""
+    works = leases.has_work(tx, case.id) or turns.unsettled_beside(tx, case.id) is not None
+    at_work = ", the assistant is at work" if works else ""
     yield _row("Stands", f"{stands(case)}{at_work}; priority {case.priority}")
     opened = f"{at_text(case.opened_at, zone, now)} ({span_text(now - case.opened_at)} ago) from {case.origin}{follows}"
     yield _row("Opened", opened)

@@ -93,7 +93,10 @@ class Terminal:
         if card.verbs:
             mine = f" --as {self._person}" if card.verbs == _CONSENT else ""
             lines.append("You decide, in another terminal:" if mine else "To decide, in another terminal:")
-            lines += [f"  {self._typed(_TYPED[verb].format(gate=card.gate_id) + mine)}" for verb in card.verbs]
+            typed = [_TYPED[verb] for verb in card.verbs if verb in _TYPED]
+            lines += [f"  {self._typed(one.format(gate=card.gate_id) + mine)}" for one in typed]
+            if "withdraw" in card.verbs:
+                lines.append("To take it back, here: /case withdraw")
         return Text(text="\n".join(lines))
 
     def _nobody_reads(self) -> RetryLater:

@@ -79,6 +79,15 @@ def _resolve(tx: Tx, now: int, asked: Asked) -> Answer:
     return Answer(f"{case.label} is resolved: {one_line(why or case.title)}", case.id)
 
 
+def _withdraw(tx: Tx, now: int, asked: Asked) -> Answer:
+    case, why = _case(tx, asked), asked.line.numbered()[1]
+    gate = gates.open_gate(tx, case.id)
+    if gate is None:
+        raise Refused(f"Nothing waits for a decision in {case.label}, so there is nothing to withdraw.")
+    reply = gating.withdraw(tx, now, asked.who, gate.id, why, via=asked.line.at.channel, zone=asked.zone)
+    return Answer(reply.text, case.id)
+
+
 def _bind(tx: Tx, now: int, asked: Asked) -> Answer:
     at = asked.line.at
     if not at.thread:
@@ -129,6 +138,7 @@ VERBS: Verbs = {
     "take": Verb(_take, "take C-1042", writes=True),
     "release": Verb(_release, "release C-1042", writes=True),
     "resolve": Verb(_resolve, "resolve C-1042 [WHY]", writes=True),
+    "withdraw": Verb(_withdraw, "withdraw C-1042 [WHY]", writes=True),
     "bind": Verb(_bind, "bind C-1042", writes=True),
     "unbind": Verb(_unbind, "unbind", writes=True),
     "hear": Verb(_hear, "hear C-1042", writes=True),

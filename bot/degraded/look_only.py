@@ -11,7 +11,6 @@ from bot.turns.model import ask_model, usage_of
 from bot.turns.results import CallResult
 from bot.words import frame
 from casestore.model_steps import Usage
-from casestore.states import Tier
 
 _NOT_NOW = "refused: nothing can be recorded just now, so nothing is done; say so, and that it can be asked for later"
 
@@ -58,13 +57,9 @@ def offered(desk: Desk) -> Offer:
 
     Where a case is spoken of may be unknown: no notes. For whom it is may be too: what no profile narrows.
     """
-    return desk.offered([tool for tool in desk.toolbox.offered if _harmless(tool, desk)], set())
-
-
-def _harmless(tool: Tool, desk: Desk) -> bool:
-    """It only looks, at nothing that needs a consent, and outside of the store."""
-    free = policy.explain(tool, desk.settings, desk.settings.profiles.every().values()) == "free"
-    return tool.tier is Tier.READ_ONLY and free and not (tool.sensitive or tool.verified) and tool.call is not None
+    settings, box = desk.settings, desk.toolbox
+    narrowing = settings.profiles.every().values()
+    return desk.offered([tool for tool in box.offered if policy.only_looks(tool, settings, narrowing)], set())
 
 
 def _sum(used: list[Usage]) -> Usage:

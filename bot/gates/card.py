@@ -4,7 +4,7 @@ from datetime import tzinfo
 
 from bot.gates import gating, gist
 from bot.words.when import at_text, span_text
-from casestore import cases, principals, steps
+from casestore import bindings, cases, principals, steps
 from casestore.canonical import decode, encode
 from casestore.models import Case, Gate, Step
 from casestore.states import GateKind, GateState, OnExpiry, StepState
@@ -18,23 +18,27 @@ VERBS: dict[GateKind, tuple[Verb, ...]] = {
     GateKind.CONSENT: ("approve", "deny"),
     GateKind.OUTCOME: ("happened", "not_happened", "rerun"),
 }
-"""What can be answered to a gate of each kind."""
+"""What can be answered to a gate of each kind, by those who decide."""
 
 _HEADINGS = {GateKind.APPROVAL: "Approve?", GateKind.CONSENT: "Do you agree?", GateKind.OUTCOME: "Did it happen?"}
 _UNDECIDED = {GateState.EXPIRED: "Expired", GateState.WITHDRAWN: "Withdrawn"}
 
 
-def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None, *, whole: bool = False) -> Card:
+def of_gate(
+    tx: Tx, now: int, gate: Gate, zone: tzinfo | None, *, whole: bool = False, at: str | None = None
+) -> Card:  # fmt: skip
     """The card as it is now: with verbs while the gate is open, with its outcome afterwards.
 
-    `whole`: with every argument in full, however long.
+    `whole`: with every argument in full, however long. `at`: the address where it stands; in a thread of its case the
+    requester sees it, and can take the question back.
     """
     case = cases.by_id(tx, gate.case_id)
     is_open = gate.state is GateState.OPEN
+    taken_back = ("withdraw",) if at is not None and _requester_sees(tx, gate, case, at) else ()
     return Card(
         gate_id=gate.id,
         digest8=gate.digest_shown[:8],
-        verbs=VERBS[gate.kind] if is_open else (),
+        verbs=(*VERBS[gate.kind], *taken_back) if is_open else (),
         heading=_HEADINGS[gate.kind] if is_open else _UNDECIDED.get(gate.state, "Decided"),
         statement=gate.statement,
         case_label=case.label,
@@ -53,6 +57,13 @@ def of_gate(tx: Tx, now: int, gate: Gate, zone: tzinfo | None, *, whole: bool = 
         expires_at=gate.expires_at if is_open else None,
         outcome=() if is_open else _outcome(tx, now, gate, zone),
     )
+
+
+def _requester_sees(tx: Tx, gate: Gate, case: Case, at: str) -> bool:
+    if gate.kind is not GateKind.APPROVAL or case.requester is None:
+        return False
+    bound = bindings.case_at(tx, at)
+    return bound is not None and bound.id == case.id
 
 
 def _arguments(gate: Gate, most: int | None) -> tuple[Argument, ...]:

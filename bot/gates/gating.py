@@ -12,7 +12,7 @@ from bot.words.when import at_text, span_text
 from casestore import deciding, gates
 from casestore.canonical import decode, encode
 from casestore.deciding import Because, Decided, Decision, NotDecided
-from casestore.errors import BadRequest
+from casestore.errors import BadRequest, MoveRefused
 from casestore.models import Gate, Principal
 from casestore.principals import actor
 from casestore.scope import Own, Scope, Tenant
@@ -74,10 +74,20 @@ def changed(tool: Tool | None, gate: Gate, changes: Mapping[str, object]) -> str
     return encode(args)
 
 
-def withdraw(tx: Tx, now: int, who: Principal, gate_id: int, reason: str) -> Gate:
-    """Take the question back: an operator any, a requester that of their own case."""
+def withdraw(
+    tx: Tx, now: int, who: Principal, gate_id: int, reason: str, *, via: str, zone: tzinfo | None
+) -> Reply:  # fmt: skip
+    """Take the question back: an operator any, a requester that of their own case. Like a decision, it can be late."""
     gate = gates.get(tx, scope_of(who), gate_id)
-    return gates.withdraw(tx, now, gate, by=actor(who), reason=storable(reason) or f"by {who.name}", who=who)
+    gate = gates.expire(tx, now, gate) or gate
+    if gate.state is not GateState.OPEN:
+        late = Because.EXPIRED if gate.state is GateState.EXPIRED else Because.ALREADY_DECIDED
+        return Reply(False, _refusal(tx, now, late, gate, zone), gate)
+    try:
+        gate = gates.withdraw(tx, now, gate, by=actor(who), reason=storable(reason), who=who, via=via)
+    except MoveRefused as error:
+        return Reply(False, str(error), gate)
+    return Reply(True, f"Withdrawn, and not run: {gate.statement}", gate)
 
 
 def extend(tx: Tx, now: int, who: Principal, gate_id: int, by_ms: int, settings: Settings) -> Gate:
@@ -115,7 +125,8 @@ def ended_text(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> str:
         case GateState.EXPIRED:
             return f"Expired: nobody decided by {at_text(gate.expires_at, zone, now)}; counts as a denial"
         case GateState.WITHDRAWN:
-            return f"Withdrawn {when}{f': {statement.shown(gate.reason)}' if gate.reason else ''}"
+            by = "" if gate.decided_by is None else f"by {who} via {via(gate.decided_via)}, "
+            return f"Withdrawn {by}{when}{f': {statement.shown(gate.reason)}' if gate.reason else ''}"
         case GateState.VOID:
             return f"Approved by {who} via {via(gate.decided_via)}, {when}; not run: {gate.void_reason}"
         case _:

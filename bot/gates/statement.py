@@ -48,7 +48,8 @@ def denial(tx: Tx, gate: Gate) -> CallResult:
         case GateState.EXPIRED:
             return CallResult(ResultKind.EXPIRED, "expired, not run: nobody decided in time, which counts as a denial")
         case GateState.WITHDRAWN:
-            return CallResult(ResultKind.WITHDRAWN, f"withdrawn, not run{reason}")
+            by = "" if gate.decided_by is None else f" by {name_of_decider(tx, gate)}"
+            return CallResult(ResultKind.WITHDRAWN, f"withdrawn{by}, not run{reason}")
         case _ if gate.verb is Verb.REVISE:
             who = name_of_decider(tx, gate)
             return CallResult(ResultKind.DENIED, f"denied by {who}, who asks for something else{reason}")

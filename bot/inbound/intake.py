@@ -263,6 +263,6 @@ def _after(
     if gate is None:
         return
     text = f"Your message is stored in {case.label}. {gating.waiting_text(tx, now, gate, zone)}"
-    newest = messages.newest_out(tx, case.id)
+    newest = messages.newest_of_engine(tx, case.id)
     if newest is None or newest.text != text:  # said once, not after every message
         speech.say(tx, now, case.id, text)

@@ -197,25 +197,40 @@ def _whole(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Card | str:
 
 
 def _press(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str:
-    return _judged(tx, now, press, zone, gating.decide)
+    return _judged(tx, now, press, zone, _answered)
+
+
+def _answered(tx: Tx, now: int, who: Principal, press: Press, zone: tzinfo | None) -> Reply:
+    if press.verb == "withdraw":
+        via = press.address.channel
+        return gating.withdraw(tx, now, who, press.gate_id, press.reason or "", via=via, zone=zone)
+    return gating.decide(tx, now, who, press.gate_id, _decision(press), zone)
 
 
 def _refusal(tx: Tx, now: int, press: Press, zone: tzinfo | None) -> Reply | str | None:
-    return _judged(tx, now, press, zone, gating.refusal)
+    return _judged(tx, now, press, zone, _refused)
+
+
+def _refused(tx: Tx, now: int, who: Principal, press: Press, zone: tzinfo | None) -> Reply | None:
+    return gating.refusal(tx, now, who, press.gate_id, _decision(press), zone)
+
+
+def _decision(press: Press) -> Decision:
+    return Decision(Verb(press.verb), press.digest8, via=press.address.channel, reason=press.reason)
 
 
 def _judged(
     tx: Tx, now: int, press: Press, zone: tzinfo | None,
-    judge: Callable[[Tx, int, Principal, int, Decision, tzinfo | None], R],
+    judge: Callable[[Tx, int, Principal, Press, tzinfo | None], R],
 ) -> R | str:  # fmt: skip
     who = principals.by_account(tx, *press.account.identity)
     if who is None:
         return obey.STRANGER
-    decision = Decision(Verb(press.verb), press.digest8, via=press.address.channel, reason=press.reason)
     try:
-        reply = judge(tx, now, who, press.gate_id, decision, zone)
+        reply = judge(tx, now, who, press, zone)
     except NotFound:
-        return f"There is no gate {press.gate_id} here that you may decide."
+        may = "withdraw" if press.verb == "withdraw" else "decide"
+        return f"There is no gate {press.gate_id} here that you may {may}."
     if reply is None:
         return reply
     if press.platform_id is not None:  # a copy we did not know is registered, and edited to what it should show (R28)

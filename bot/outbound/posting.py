@@ -6,10 +6,10 @@ from bot.gates import card
 from bot.outbound import threads
 from bot.words.when import at_text
 from casestore import cases, gates, outbox
-from casestore.models import CaseId, OutboxRow
+from casestore.models import CaseId, GateId, OutboxRow
 from casestore.states import OutboxKind
 from casestore.tx import Tx
-from channels.messages import Content, Text
+from channels.messages import Card, Content, Text
 from channels.text import pieces, style_for
 
 
@@ -41,8 +41,12 @@ def pass_over(tx: Tx, now: int, row: OutboxRow, cutoff: int, zone: tzinfo | None
 def content(tx: Tx, now: int, row: OutboxRow, zone: tzinfo | None) -> tuple[Content | None, str | None]:
     """What a row says now: a card is made from its gate at this moment (R28)."""
     if row.gate_id is not None and row.kind in (OutboxKind.CARD, OutboxKind.EDIT):
-        return card.of_gate(tx, now, gates.by_id(tx, row.gate_id), zone), outbox.look_of(tx, row.gate_id)
+        return _card(tx, now, row, row.gate_id, zone), outbox.look_of(tx, row.gate_id)
     return (None if row.body is None else Text(text=row.body)), None
+
+
+def _card(tx: Tx, now: int, row: OutboxRow, gate_id: GateId, zone: tzinfo | None) -> Card:
+    return card.of_gate(tx, now, gates.by_id(tx, gate_id), zone, at=row.address)
 
 
 def found(tx: Tx, now: int, row: OutboxRow, platform_id: str) -> None:

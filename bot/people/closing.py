@@ -43,6 +43,9 @@ def _end(
     if turn is not None:
         endings.close_calls(tx, now, turn.id, f"the case was {word}")
         turns.settle(tx, now, turn.id)
+        for beside in turns.beside(tx, turn):
+            endings.close_calls(tx, now, beside.id, f"the case was {word}")
+            turns.settle(tx, now, beside.id)
     if leases.of_case(tx, case.id).kind is LeaseKind.HUMAN:
         leases.hand_back(tx, now, case, by=by)
         outbox.drop_held(tx, now, case.id, f"not sent: the case was {word}")

@@ -9,13 +9,14 @@ from pydantic_ai.messages import ModelMessage, TextPart, ToolCallPart
 from bot.playbook.book import Playbook, Step
 from bot.playbook.choose import choose
 from bot.playbook.condition import all_hold
-from bot.playbook.history import Note, Stimulus, UnderWay, not_offered, read
+from bot.playbook.history import Note, Stimulus, UnderWay, is_beside, not_offered, read
 from bot.playbook.template import Missing, Scope, fill, write
 from bot.tools.declare import wire
 
 NONE = "none"
 HAND_OFF = "case.hand_off"
 HANDED = "handed"
+_CANNOT_TALK = "I only work by playbooks just now, and none of them answers that. It is kept with the case."
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ def answer(
     books: Sequence[Playbook], messages: Sequence[ModelMessage], offered: Set[str], here: Collection[str] = ()
 ) -> Answer:
     """The next response; `offered` holds the wire names of the tools that may be called, `here` this machine's."""
+    if is_beside(messages):
+        return _say(_CANNOT_TALK, Note(book=NONE))
     found = read(messages)
     if isinstance(found, Stimulus):
         chosen = choose(books, found, here)

@@ -80,7 +80,7 @@ class UnderWay:
 
 def read(messages: Sequence[ModelMessage]) -> Stimulus | UnderWay:
     """What is to be done next, from the messages alone."""
-    exchanges = _exchanges(messages)
+    exchanges = _exchanges(_but_asides(messages))
     response, requests = exchanges[-1]
     note = _note(response)
     if note is None or not _goes_on(note, response, requests):
@@ -100,9 +100,29 @@ def read(messages: Sequence[ModelMessage]) -> Stimulus | UnderWay:
     return UnderWay(note, results, meanwhile)
 
 
+def is_beside(messages: Sequence[ModelMessage]) -> bool:
+    """Whether what is to be answered was said while a call of another turn waits for a decision."""
+    return bool(messages) and _beside(messages[-1])
+
+
 def not_offered(tool: str) -> dict[str, object]:
     """The result of a call that was not made because its tool is not offered."""
     return {"outcome": "not_offered", "text": f"{tool} is not offered here."}
+
+
+def _but_asides(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """The messages without what was said, and answered by another model, while a call waited for a decision."""
+    found: list[ModelMessage] = []
+    aside = False
+    for message in messages:
+        aside = _beside(message) if isinstance(message, ModelRequest) else aside
+        if not aside:
+            found.append(message)
+    return found
+
+
+def _beside(message: ModelMessage) -> bool:
+    return isinstance(message, ModelRequest) and "beside" in (message.metadata or {})
 
 
 def _exchanges(messages: Sequence[ModelMessage]) -> list[tuple[ModelResponse | None, list[ModelRequest]]]:

@@ -28,6 +28,9 @@ ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
 class PlaybookModel(Model[None]):
     """The assistant without a provider. Asked for as `playbook`, it reports `playbook:<name>` in each response."""
 
+    talks = False
+    """It works what it matches; what people say while a call waits for a decision is not its to answer."""
+
     def __init__(self, playbooks: Sequence[Playbook], here: Collection[str] = ()) -> None:
         """`here` holds the names of this machine: an alert that names another is known to be about that one."""
         super().__init__()

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.outbound import speech, wanting
-from bot.turns import calls, compaction, endings, journal, window
+from bot.turns import beside, calls, compaction, endings, journal, window
 from bot.turns.desk import Desk, Prompt
 from bot.turns.instruct import CallModel, Compact, Ended, Instruction, Lost, RunCalls
 from bot.turns.results import CallResult, ResultKind
+from bot.turns.window import Window
 from casestore import cases, gates, leases, model_steps, prompts, recovery, runs, steps, transcript, turns
 from casestore.model_steps import ModelCall, Usage
 from casestore.models import CaseId, Step, StepId
@@ -220,6 +221,7 @@ def _first(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
         why = f"it was attempted {begun.turn.attempts - 1} times without an answer"
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR))
     if begun.turn.attempts == 1 and begun.earlier is not None:
+        endings.fold(tx, now, turns.by_id(tx, begun.earlier))
         endings.close_calls(tx, now, begun.earlier, "the case was taken on before it came back", in_flight=True)
     keep_prompt(tx, now, begun, desk.offer(tx, begun.turn).prompt)
     return advance(tx, now, desk, begun)
@@ -245,23 +247,32 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
     prompt = offer.prompt
     if prompt.version != run.prompt_version:  # the case has been bound elsewhere since the run began
         keep_prompt(tx, now, begun, prompt)
+    if begun.turn.beside is None:  # only now: one that parks again without asking leaves what is beside it to go on
+        endings.fold(tx, now, begun.turn)
     window.compose(
         tx, begun.case.id, begun.turn.id, result_characters=limits.result_characters, note=note,
         room=compaction.room(limits, prompt),
     )  # fmt: skip
-    seen = window.look(tx, begun.case.id, begun.turn.id, turns=limits.window_turns, prompt_version=prompt.version)
+    seen = _look(tx, now, desk, begun, prompt)
     if (piece := compaction.due(tx, seen, limits, prompt)) is not None:
         if desk.writes:
             step_id, asked = compaction.start(tx, now, desk, begun, piece)
             return Compact(begun, step_id, asked, piece)
         compaction.keep(tx, now, limits, piece)
-        seen = window.look(tx, begun.case.id, begun.turn.id, turns=limits.window_turns, prompt_version=prompt.version)
+        seen = _look(tx, now, desk, begun, prompt)
     if compaction.size(seen, prompt) > limits.window_tokens:
         why = "what it has to be shown is more than a request may hold (limits.window_tokens)"
         return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.LIMIT))
     deadline = now + desk.settings.model.timeout
     step_id = model_steps.start(tx, now, begun.lease, run, ModelCall(seen.named, seen.digest, deadline))
     return CallModel(begun, step_id, seen, offer)
+
+
+def _look(tx: Tx, now: int, desk: Desk, begun: Begun, prompt: Prompt) -> Window:
+    return window.look(
+        tx, begun.case.id, begun.turn.beside or begun.turn.id, turns=desk.settings.limits.window_turns,
+        prompt_version=prompt.version, waiting=beside.waiting(tx, now, desk, begun),
+    )  # fmt: skip
 
 
 def _next(tx: Tx, now: int, desk: Desk, begun: Begun, ended: Ended) -> Instruction:

@@ -26,6 +26,7 @@ from casestore.tx import Tx
 from channels.text import storable
 
 _MARGIN_MS = 5_000
+_BESIDE = "while another call waits for a decision"
 _HANDED_OFF = "the case was handed to an operator: {}"
 
 
@@ -85,9 +86,11 @@ class _Worker:
 
     def _waiting_call(self, step: Step) -> None:
         tool = self.desk.toolbox.get(step.tool or "")
-        if tool is None or not policy.offered(tool, self.desk.settings) or not step.tool_version:
-            known = ", ".join(t.wire_name for t in self.desk.toolbox.offered)
-            self._refuse(step, CallResult(ResultKind.INVALID, f"there is no tool {step.tool}; there are: {known}"))
+        beside = self.begun.turn.beside is not None
+        if tool is None or not policy.offered(tool, self.desk.settings, beside=beside) or not step.tool_version:
+            known = ", ".join(t.wire_name for t in self.desk.toolbox.offered_to(self.begun.turn))
+            why = f"{step.tool} is not run {_BESIDE}" if tool and beside else f"there is no tool {step.tool}"
+            self._refuse(step, CallResult(ResultKind.INVALID, f"{why}; there are: {known}"))
             return
         try:
             args = tool.validate(as_written(decode(step.args or "{}")))
@@ -124,6 +127,8 @@ class _Worker:
         match verdict:
             case policy.Refuse(why):
                 self._refuse(step, CallResult(ResultKind.REFUSED, why))
+            case policy.Ask() if self.begun.turn.beside is not None:
+                self._refuse(step, CallResult(ResultKind.REFUSED, f"refused: nothing is asked {_BESIDE}"))
             case policy.Ask():
                 self._to_be_asked(step, tool, args, verdict)
             case policy.Free() if (unknown := recovery.attempt_before(self.tx, step)) is not None:

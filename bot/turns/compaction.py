@@ -11,6 +11,7 @@ from typing import cast
 
 from bot.settings.sections import Limits
 from bot.turns import paraphrase, retold
+from bot.turns.arrange import arrange
 from bot.turns.desk import Desk, Prompt
 from bot.turns.window import Window
 from bot.words import frame
@@ -116,7 +117,7 @@ def rebuild(tx: Tx, step: Step, limits: Limits) -> str:
     rows = cast("dict[str, int]", named["compacts"])
     piece = Piece(
         step.case_id, compactions.by_id(tx, CompactionId(before)) if isinstance(before, int) else None,
-        tuple(transcript.lines(tx, step.case_id, rows["from"], rows["to"])),
+        tuple(arrange(transcript.lines(tx, step.case_id, rows["from"], rows["to"]))),
     )  # fmt: skip
     return request(piece, limits)
 

@@ -47,12 +47,13 @@ class Desk:
     def offer(self, tx: Tx, turn: Turn) -> Offer:
         """What the model is given in a turn as its case is now: channel notes only where the case has a thread there.
 
-        Of the tools those that the profiles of whom it acts for leave.
+        Of the tools those that the profiles of whom it acts for leave; beside a parked turn, those that only look.
         """
-        noted = self.settings.prompt.channels
+        noted, beside = self.settings.prompt.channels, turn.beside is not None
         threads = bindings.of_case(tx, turn.case_id) if noted else []
-        narrowing = profiles.of(self.settings, None if turn.acts_for is None else principals.get(tx, turn.acts_for))
-        tools = [tool for tool in self.toolbox.offered if policy.offered(tool, self.settings, narrowing.values())]
+        whom = None if turn.acts_for is None else principals.get(tx, turn.acts_for)
+        left = profiles.of(self.settings, whom).values()
+        tools = [one for one in self.toolbox.offered if policy.offered(one, self.settings, left, beside=beside)]
         return self.offered(tools, {thread.address.partition(":")[0] for thread in threads} & {*noted})
 
     def offered(self, tools: Sequence[Tool], channels: set[str]) -> Offer:
@@ -106,6 +107,11 @@ class Toolbox:
         """Those that the model hears of."""
         return self._now.offered
 
+    @property
+    def offered_beside(self) -> Sequence[Tool]:
+        """Those that it hears of while a call waits for a decision: they only look."""
+        return self._now.offered_beside
+
     def get(self, name: str) -> Tool | None:
         """A tool by its dotted name."""
         return self._now.tools.get(name)
@@ -118,6 +124,10 @@ class Toolbox:
     def by_wire(self, wire_name: str) -> Tool | None:
         """A tool by the name a provider uses."""
         return self._now.by_wire.get(wire_name)
+
+    def offered_to(self, turn: Turn) -> Sequence[Tool]:
+        """What a turn may use: one beside a parked turn only looks."""
+        return self.offered if turn.beside is None else self.offered_beside
 
     def schemas(self) -> str:
         """The schemas of the offered tools, as they are sent and as the prompt's version hashes them."""
@@ -136,3 +146,4 @@ class _Tools:
         self.tools = dict(sorted(tools.items()))
         self.by_wire = {tool.wire_name: tool for tool in self.tools.values()}
         self.offered = [tool for tool in self.tools.values() if policy.offered(tool, settings)]
+        self.offered_beside = [tool for tool in self.offered if policy.only_looks(tool, settings)]

@@ -12,7 +12,7 @@ from bot.turns.instruct import Ended
 from bot.turns.results import ResultKind
 from casestore import asking, cases, gates, leases, messages, recovery, runs, steps, trail, turns
 from casestore.canonical import decode
-from casestore.models import Case, Step, TurnId
+from casestore.models import Case, Step, Turn, TurnId
 from casestore.states import (
     CaseState,
     GateKind,
@@ -62,15 +62,23 @@ def answer(
     if text.strip():
         speech.say(tx, now, begun.case.id, text, provenance=Provenance.ASSISTANT, turn_id=begun.turn.id)
     turns.settle(tx, now, begun.turn.id)
-    cases.wait(tx, now, begun.case.id, waiting_on)
+    if begun.turn.beside is None:  # else the case waits for whom it waited before
+        fold(tx, now, begun.turn)
+        cases.wait(tx, now, begun.case.id, waiting_on)
     return _end(tx, now, begun, outcome, stop_reason)
 
 
 def hand_off(
     tx: Tx, now: int, begun: Begun, why: str, *, outcome: Outcome = Outcome.HANDED_OFF, error: str | None = None
 ) -> Ended:  # fmt: skip
-    """Give the case to an operator, with a note: never an endless loop. What still waits is not asked (R7)."""
+    """Give the case to an operator, with a note: never an endless loop. What still waits is not asked (R7).
+
+    A turn beside a parked one hands nothing off: it says that it has no answer, and the case waits as before.
+    """
+    if begun.turn.beside is not None:
+        return _leave(tx, now, begun, why, outcome, error=error)
     close_calls(tx, now, begun.turn.id, f"handed to an operator: {why}")
+    fold(tx, now, begun.turn)
     case = cases.by_id(tx, begun.case.id)
     if case.state is CaseState.RESOLVED:  # resolved in the same breath; but an operator is to look at it
         cases.begin(tx, now, case, actor="engine")
@@ -78,6 +86,26 @@ def hand_off(
     turns.settle(tx, now, begun.turn.id)
     cases.wait(tx, now, begun.case.id, WaitingOn.OPERATOR)
     return _end(tx, now, begun, outcome, why, error=error, escalated=True)
+
+
+def _leave(tx: Tx, now: int, begun: Begun, why: str, outcome: Outcome, *, error: str | None) -> Ended:
+    close_calls(tx, now, begun.turn.id, why)
+    text = f"I cannot answer that now: {why.rstrip('.')}. Your message is stored in {begun.case.label}."
+    speech.say(tx, now, begun.case.id, text)
+    turns.settle(tx, now, begun.turn.id)
+    return _end(tx, now, begun, Outcome.LIMIT if outcome is Outcome.LIMIT else Outcome.ERROR, why, error=error)
+
+
+def fold(tx: Tx, now: int, turn: Turn) -> None:
+    """A turn is asked on, or over: one beside it that has no answer yet gets none of its own; what it took is in view.
+
+    Its calls can come back no more, as whoever folds has the lease.
+    """
+    for other in turns.beside(tx, turn):
+        if other.settled_at is None:
+            recovery.recover(tx, now, other.id)
+            turns.settle(tx, now, other.id)
+        close_calls(tx, now, other.id, "the decision came before it was done", in_flight=True)
 
 
 def close_calls(tx: Tx, now: int, turn_id: TurnId, why: str, *, in_flight: bool = False) -> None:
@@ -102,8 +130,11 @@ def close_calls(tx: Tx, now: int, turn_id: TurnId, why: str, *, in_flight: bool 
 
 
 def park(tx: Tx, now: int, begun: Begun, question: asking.Question) -> Ended:
-    """Hold a call: ask, park, end the run (R7)."""
+    """Hold a call: ask, park, end the run (R7). What people said in its midst is answered beside it, not after it."""
     gate = asking.ask(tx, now, begun.lease, begun.turn.id, question)
+    if begun.talks:
+        messages.give_back(tx, begun.turn.id)
+        turns.owe_beside(tx, now, begun.turn)
     return _end(tx, now, begun, Outcome.PARKED, f"gate {gate.id} was asked")
 
 
@@ -115,7 +146,10 @@ def abandon(tx: Tx, now: int, case: Case, turn_id: TurnId, why: str, rooms: Sequ
     messages.mark_read(tx, case.id, turn_id)
     close_calls(tx, now, turn_id, why)
     turns.settle(tx, now, turn_id, TurnState.FAILED)
-    cases.wait(tx, now, case.id, WaitingOn.OPERATOR)
+    turn = turns.by_id(tx, turn_id)
+    if turn.beside is None:
+        fold(tx, now, turn)
+        cases.wait(tx, now, case.id, WaitingOn.OPERATOR)
     speech.say(tx, now, case.id, f"I cannot go on with {case.label}: {why}. An operator has to look at it.")
     wanting.tell(tx, now, case.id, why, rooms)
 
@@ -133,7 +167,7 @@ def _end(
     runs.end(tx, now, begun.run.id, outcome, stop_reason=stop_reason, error=error, escalated=escalated)
     cases.write_paraphrase(tx, begun.case.id, paraphrase.of_case(tx, begun.case.id))
     head = str(trail.head(tx, begun.case.id))
-    more = leases.has_work(tx, begun.case.id)
+    more = leases.has_work(tx, begun.case.id, talks=begun.talks)
     return Ended(begun.run.id, outcome, more=more, head=head, handed_over=stop_reason if escalated else None)
 
 

@@ -53,7 +53,8 @@ def _sentence(entry: Glimpse) -> str | None:
         case "gate.expired":
             return "Nobody decided in time, which counts as a denial."
         case "gate.withdrawn":
-            return f"The question was withdrawn{_reason(entry)}."
+            by = f" by {_who(entry)}" if "principal" in decode(entry.meta) else ""
+            return f"The question was withdrawn{by}{_reason(entry)}."
         case "gate.void":
             return f"The approval was not used{_reason(entry)}."
         case "tool.outcome_unknown":

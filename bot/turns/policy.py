@@ -76,9 +76,18 @@ def withheld(tool: Tool, settings: Settings, acts_for: Principal | None) -> str 
     return None
 
 
-def offered(tool: Tool, settings: Settings, narrowing: Iterable[Profile] = ()) -> bool:
-    """Whether the model hears of a tool at all: those that are always refused are not offered."""
-    return explain(tool, settings, narrowing) != "refuse"
+def offered(tool: Tool, settings: Settings, narrowing: Iterable[Profile] = (), *, beside: bool = False) -> bool:
+    """Whether the model hears of a tool at all: those that are always refused are not offered.
+
+    `beside`: in a turn beside a parked one, where it hears of those that only look.
+    """
+    return only_looks(tool, settings, narrowing) if beside else explain(tool, settings, narrowing) != "refuse"
+
+
+def only_looks(tool: Tool, settings: Settings, narrowing: Iterable[Profile] = ()) -> bool:
+    """Whether it only looks, at nothing that needs anybody's yes, and outside of the store."""
+    free = explain(tool, settings, narrowing) == "free"
+    return tool.tier is Tier.READ_ONLY and free and not (tool.sensitive or tool.verified) and tool.call is not None
 
 
 def explain(tool: Tool, settings: Settings, narrowing: Iterable[Profile] = ()) -> Verdict:

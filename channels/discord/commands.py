@@ -22,6 +22,7 @@ _CASES: dict[str, tuple[str, str | None, bool]] = {
     "take": ("Take a case over (operators)", "Such as C-1042", False),
     "release": ("Hand a case back (operators)", "Such as C-1042", False),
     "resolve": ("Resolve a case (operators)", "Such as C-1042, and why", False),
+    "withdraw": ("Take back what waits for a decision in a case of yours", "Such as C-1042, and why", False),
     "bind": ("Bind a case to this thread too (operators)", "Such as C-1042", True),
     "unbind": ("Let go of this thread (operators)", None, False),
     "link": ("Let this account speak for you", "The code that you were given", True),

@@ -23,7 +23,7 @@ from channels.slack.events import Us
 
 log = logging.getLogger("casebound.slack")
 
-ACTIONS = re.compile(r"gate_(approve|deny|revise|happened|not_happened|rerun)")
+ACTIONS = re.compile(r"gate_(approve|deny|revise|happened|not_happened|rerun|withdraw)")
 VIEW = "gate_view"
 WITH_REASON = ("deny", "revise")
 _HAND = re.compile(r"/case (take|release) [1-9][0-9]{0,17}")

@@ -189,7 +189,8 @@ async def test_a_gate_gets_more_time_or_is_withdrawn(cli: Cli, world: World) -> 
     assert (await cli("gate", "extend", str(gate.id), "soon")).code == 2
     await cli.done("gate", "withdraw", str(gate.id), "--reason", "not needed")
     assert ((await _now(world, gate)).state, (await _now(world, gate)).reason) == ("withdrawn", "not needed")
-    assert "nothing to withdraw" in (await cli("gate", "withdraw", str(gate.id))).line
+    again = await cli("gate", "withdraw", str(gate.id))
+    assert f"Gate {gate.id} is already decided: Withdrawn by operator via the command line" in again.line
 
 
 async def test_a_freeze_is_listed_with_its_reason_until_it_is_thawed(cli: Cli, world: World) -> None:

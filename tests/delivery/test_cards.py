@@ -52,7 +52,7 @@ async def test_a_thread_that_is_bound_while_a_gate_is_open_gets_its_card_too(rig
     await rig.store.write(bindings.bind, rig.clock.now(), case, str(ROOM), actor="test")
     await rig.deliver()
     (card,) = cards(rig, ROOM).values()
-    assert card.verbs == ("approve", "deny", "revise")
+    assert card.verbs == ("approve", "deny", "revise", "withdraw")
 
 
 async def test_a_restart_between_the_decision_and_the_edit_changes_nothing(rig: Rig) -> None:
@@ -135,7 +135,9 @@ async def test_an_expired_and_a_withdrawn_gate_say_so_on_the_card(rig: Rig) -> N
     await rig.say("Try again")
     await rig.work()
     gate = await rig.gate(case)
-    await rig.store.write(gating.withdraw, rig.clock.now(), rig.people["kim"], gate.id, "fixed by hand")
+    await rig.store.write(
+        gating.withdraw, rig.clock.now(), rig.people["kim"], gate.id, "fixed by hand", via="cli", zone=None
+    )  # fmt: skip
     await rig.work()
     assert list(cards(rig, THREAD).values())[-1].outcome[0].startswith("Withdrawn")
     assert "fixed by hand" in list(cards(rig, THREAD).values())[-1].outcome[0]

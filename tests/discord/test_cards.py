@@ -83,6 +83,18 @@ async def test_a_press_in_the_sixteenth_minute_decides_and_the_card_is_edited_by
     assert "Approved by kim via Discord" in read(card)
 
 
+async def test_whoever_asked_takes_it_back_with_a_button_and_the_card_says_who_through_what(
+    home: Household, asked: tuple[Thread, Message]
+) -> None:
+    thread, card = asked
+    await home.discord.answered(home.ann.presses(card, "Withdraw"))
+    await home.whispered(home.ann, "Withdrawn, and not run")
+    await home.until(lambda: "Withdrawn by ann via Discord" in read(card) or None, "who took it back")
+    await home.shows(thread, "It is warm.")
+    assert buttons(card) == []
+    assert home.effects.made == []
+
+
 async def test_a_press_after_a_restart_decides(home: Household, asked: tuple[Thread, Message]) -> None:
     thread, card = asked
     await home.restart()

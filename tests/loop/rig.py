@@ -16,6 +16,7 @@ from bot.inbound.receiver import Receiver
 from bot.outbound.delivery import Delivery
 from bot.settings import Settings
 from bot.tools.declare import Tool
+from bot.turns import beside
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt, Toolbox
 from bot.turns.engine import Engine, take_up
@@ -93,7 +94,10 @@ class Rig:
         self.people = await self.store.write(hands.people, self.clock.now())
         box = Toolbox(self.tools, self.settings)
         self.boot = f"boot-{next(self.boots)}"
-        worker = Worker(f"engine {self.boot}", self.boot, "casebound", self.named, self.settings.leases.ttl)
+        worker = Worker(
+            f"engine {self.boot}", self.boot, "casebound", self.named, self.settings.leases.ttl,
+            beside.can_talk(self.model),
+        )  # fmt: skip
         prompt = Prompt("test", self.prompt, box.schemas())
         self.desk = Desk(settings=self.settings, clock=self.clock, toolbox=box, prompt=prompt, worker=worker)
         self.spool = Spool(self.db)
@@ -204,7 +208,7 @@ class Rig:
     async def work(self, *, deliver: bool = True) -> None:
         """Work every case that has work, until none has, and deliver what was said."""
         for _ in range(50):
-            ready = await self.store.read(leases.ready, self.clock.now(), AT_ONCE)
+            ready = await self.store.read(leases.ready, self.clock.now(), AT_ONCE, talks=self.model.talks)
             if not ready:
                 break
             await asyncio.gather(*(self.conductor.work(case_id) for case_id in ready))

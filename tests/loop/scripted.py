@@ -53,10 +53,14 @@ class ScriptedModel(Model[None]):
 
     Asked to make older turns shorter, it says the next line of `shorter`; `shortened` is what it was sent then. Asked
     to write about the case, it says the next line of `in_short`; `written_of` is what it was sent then.
+
+    Like a provider it takes no request in which a call has no result, or a result no call (R7). `talks`: whether it
+    answers what is said while a call waits for a decision.
     """
 
-    def __init__(self, *script: Line) -> None:
+    def __init__(self, *script: Line, talks: bool = False) -> None:
         super().__init__()
+        self.talks = talks
         self.script = list(script)
         self.sent: list[list[ModelMessage]] = []
         self.offered: list[list[str]] = []
@@ -92,6 +96,10 @@ class ScriptedModel(Model[None]):
             assert not model_request_parameters.function_tools
             self.written_of.append(messages)
             return await _said(self.in_short.pop(0) if self.in_short else says("A case."), messages)
+        assert unpaired(messages) == []
+        assert messages, "a request has something in it"
+        assert isinstance(messages[0], ModelRequest), "a request begins with what somebody said"
+        assert isinstance(messages[-1], ModelRequest), "a request ends with what is to be answered"
         self.sent.append(messages)
         self.offered.append([tool.name for tool in model_request_parameters.function_tools])
         assert self.script, f"the script is at its end, and the model is asked once more: {said(messages)}"

@@ -49,7 +49,7 @@ async def test_the_card_says_what_will_happen_to_what_because_of_whom_and_what_i
     await asked(rig)
 
     (_, card) = cards(rig, ROOM)[0]
-    assert card.verbs == ("approve", "deny", "revise")
+    assert card.verbs == ("approve", "deny", "revise", "withdraw")
     assert (card.statement, card.tool, card.tier_note) == (
         'Restart "a"', "svc.restart", "consequential, not reversible"
     )  # fmt: skip

@@ -65,6 +65,31 @@ async def test_a_press_on_a_card_whose_time_is_over_is_refused_and_the_card_says
     assert buttons(card) == []
 
 
+async def test_whoever_asked_takes_it_back_with_a_button_and_the_card_says_who_through_what(
+    office: Office, asked: tuple[Message, Message]
+) -> None:
+    thread, card = asked
+    await office.mallory.presses(card, "gate_withdraw")
+    await office.whispered(office.mallory, "do not know you")
+    assert (await office.gate()).state is GateState.OPEN
+    await office.ann.presses(card, "gate_withdraw")
+    await office.whispered(office.ann, 'Withdrawn, and not run: Restart "shop"')
+    await office.until(lambda: "Withdrawn by ann via Slack" in read(card), "who took it back")
+    await office.shows(thread, "It is back.")
+    assert buttons(card) == []
+    assert office.effects.made == []
+
+
+async def test_whoever_asked_takes_it_back_by_a_command_in_the_thread(
+    office: Office, asked: tuple[Message, Message]
+) -> None:
+    thread, card = asked
+    await office.ann.mentions(office.ops, "/case withdraw", thread=thread)
+    await office.until(lambda: "Withdrawn by ann via Slack" in read(card), "who took it back")
+    await office.shows(thread, "It is back.")
+    assert office.effects.made == []
+
+
 async def test_a_press_after_a_restart_decides(office: Office, asked: tuple[Message, Message]) -> None:
     thread, card = asked
     await office.restart()
@@ -148,7 +173,7 @@ async def test_what_does_not_fit_on_the_card_is_opened_before_it_can_be_approved
     thread = await office.asks("y" * 3_000)
     card = await office.card(thread)
     assert "first and last part of" in read(card)
-    assert buttons(card) == ["gate_view", "gate_deny", "gate_revise"]
+    assert buttons(card) == ["gate_view", "gate_deny", "gate_revise", "gate_withdraw"]
     await office.kim.presses(card, "gate_view")
     whole = await office.modal(office.kim)
     assert str(facts) in "".join(text.removeprefix(modals.GOES_ON) for text in texts(whole.blocks))

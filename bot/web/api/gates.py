@@ -65,10 +65,14 @@ async def extend(service: Served, who: Who, number: GateNumber, extension: Exten
 async def withdraw(service: Served, who: Who, number: GateNumber, body: Reason | None = None) -> Json:
     """Take the question back; the call is not made."""
     reason = "" if body is None else body.reason
-    gate = await service.store.write(gating.withdraw, service.clock.now(), who, number, reason)
-    service.engine.wake(gate.case_id)
+    reply = await service.store.write(
+        gating.withdraw, service.clock.now(), who, number, reason, via=VIA, zone=service.zone
+    )  # fmt: skip
+    service.engine.wake(reply.gate.case_id)
     service.delivery.wake()
-    return Json(gate_json(gate))
+    if not reply.taken:
+        return refusal(409, reply.text, gate=gate_json(reply.gate))
+    return Json(gate_json(reply.gate))
 
 
 def _listed(tx: Tx, who: Principal, only_open: bool, most: int) -> list[Document]:

@@ -1,0 +1,42 @@
+"""The order in which the model is shown what was said beside a parked turn (design, section 6)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
+
+from casestore.transcript import Line, estimated
+
+
+class _Told(Protocol):
+    @property
+    def beside(self) -> bool: ...
+
+
+T = TypeVar("T", bound=_Told)
+
+NOT_STORED = 0
+"""The place of a message that is sent and stands in no transcript: that of its step names it (R17)."""
+
+
+def arrange(rows: Iterable[T]) -> list[T]:
+    """Rows in the order of the transcript, as they are sent: calls, their results, the exchange beside, what follows.
+
+    The exchange was stored before the results, which had not come yet; a provider wants them right after their calls.
+    """
+    arranged: list[T] = []
+    aside: list[T] = []
+    for row in rows:
+        if row.beside:
+            aside.append(row)
+            continue
+        arranged.append(row)
+        arranged += aside
+        aside = []
+    return arranged + aside
+
+
+def with_waiting(rows: Sequence[Line], waiting: str) -> list[Line]:
+    """The request of a turn beside: what stands in for the results that have not come goes right after their calls."""
+    last = max((place for place, row in enumerate(rows) if not row.beside), default=-1)
+    held = rows[last]
+    told = Line(held.case_id, NOT_STORED, "request", waiting, held.turn_id, estimated(len(waiting)))
+    return arrange([*rows[: last + 1], told, *rows[last + 1 :]])
