@@ -27,7 +27,7 @@ from casestore.canonical import digest, encode
 from casestore.models import CaseId, Compaction, CompactionId, Message, Step, StepId, TranscriptRow, TurnId
 from casestore.transcript import Line
 from casestore.tx import Tx
-from channels.text import storable
+from channels.text import original, storable
 
 GO_ON_NOTE = "system: what became of the calls that waited stands in their results; go on with what was asked"
 ANSWER_NOTE = "system: people wrote while you worked and have no answer yet; answer them now, while the call waits"
@@ -270,7 +270,7 @@ def result_of(step: Step, most: int) -> ToolReturnPart:
     return ToolReturnPart(
         tool_name=wire(step.tool or ""),
         content=result.shown(most),
-        tool_call_id=step.call_id or "",
+        tool_call_id=original(step.call_id or ""),
         timestamp=_at(step.finished_at or 0),
         outcome=result.outcome,
     )

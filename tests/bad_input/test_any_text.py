@@ -80,7 +80,7 @@ def story_of(tx: Tx, now: int, case: Case) -> str:
     return "\n".join(story.of_case(tx, now, "kim", case.number, None, str, every=True))
 
 
-@pytest.mark.parametrize("text", [*TEXTS.values(), ONE_MB, ONE_WORD], ids=[*TEXTS, "1 MB", "one long word"])
+@pytest.mark.parametrize("text", [*TEXTS.values(), ONE_WORD], ids=[*TEXTS, "one long word"])
 @pytest.mark.parametrize("enter", [by_channel, by_opening, by_saying])
 async def test_it_is_stored_whole_sent_to_the_model_shown_and_answered(rig: Rig, enter: Enter, text: str) -> None:
     rig.model.then(repeats)
@@ -103,6 +103,22 @@ async def test_it_is_stored_whole_sent_to_the_model_shown_and_answered(rig: Rig,
     answer = json.loads(bytes(Json(message_json(stored)).body))
     assert original(answer["body"][0]["text"]) == text
     Json(case_json(await rig.case(case)))
+    await checked(rig.store, case)
+
+
+@pytest.mark.parametrize("enter", [by_channel, by_opening, by_saying])
+async def test_more_than_a_request_may_hold_is_stored_whole_and_goes_to_an_operator(rig: Rig, enter: Enter) -> None:
+    rig.model.then(repeats)
+
+    case = await enter(rig, ONE_MB)
+    assert rig.channel.unacknowledged == []
+    await rig.work()
+
+    stored = [message for message in await rig.messages(case) if message.direction == "in"][-1]
+    assert original(stored.text) == ONE_MB
+    assert rig.model.sent == []
+    assert [run.outcome for run in await rig.runs(case)] == ["limit"]
+    assert (await rig.case(case)).waiting_on == "operator"
     await checked(rig.store, case)
 
 

@@ -214,6 +214,8 @@ async def test_what_a_tool_prints_reaches_neither_the_model_nor_the_thread(
     await rig.say("Help!")
     await rig.work()
 
-    assert "printed" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "printed" in printed.err
+    assert "printed" not in printed.out
     assert returned(rig.model.sent[-1]) == ["look /: done"]
     assert "printed" not in "".join(rig.posted())

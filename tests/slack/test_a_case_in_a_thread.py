@@ -19,7 +19,7 @@ async def test_what_is_consequential_waits_for_a_press_and_then_happens_once(off
     asked = await office.asks()
     card = await office.card(asked)
     assert 'Restart "shop"' in read(card)
-    assert buttons(card) == ["gate_approve", "gate_deny", "gate_revise"]
+    assert buttons(card) == ["gate_approve", "gate_deny", "gate_revise", "gate_withdraw"]
     assert office.effects.made == []
 
     await office.kim.presses(card, "gate_approve")

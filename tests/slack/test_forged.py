@@ -83,8 +83,8 @@ async def test_a_modal_that_says_something_made_up_approves_nothing(
 ) -> None:
     """Its `private_metadata` comes back through the client of whoever was asked: it is judged like a press."""
     thread, card = asked
-    await office.ann.presses(card, "gate_deny")
-    view = await office.modal(office.ann)
+    await office.kim.presses(card, "gate_deny")
+    view = await office.modal(office.kim)
     before = json.loads(str(view.content["private_metadata"]))
     view.content["private_metadata"] = (
         held if isinstance(held, str) else json.dumps(None if held is None else {**before, **held})

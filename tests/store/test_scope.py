@@ -26,6 +26,10 @@ def decide(tx: Tx, scope: Scope, gate_id: GateId, who: Principal) -> object:
     return deciding.decide(tx, NOW, scope, gate_id, who, Decision(Verb.APPROVE, "0" * 64, "web"))
 
 
+def refusal(tx: Tx, scope: Scope, gate_id: GateId, who: Principal) -> object:
+    return deciding.refusal(tx, NOW, scope, gate_id, who, Decision(Verb.APPROVE, "0" * 64, "web"))
+
+
 READS: dict[str, Read] = {
     "attachments.content": lambda tx, scope, it: attachments.content(tx, scope, it.case.id, 1),
     "cases.get": lambda tx, scope, it: cases.get(tx, scope, it.case.number),
@@ -33,6 +37,7 @@ READS: dict[str, Read] = {
     "gates.get": lambda tx, scope, it: gates.get(tx, scope, it.gate.id),
     "gates.listing": lambda tx, scope, it: [g for g in gates.listing(tx, scope, only_open=False) if g.id == it.gate.id],
     "deciding.decide": lambda tx, scope, it: decide(tx, scope, it.gate.id, principals.by_name(tx, "kim")),
+    "deciding.refusal": lambda tx, scope, it: refusal(tx, scope, it.gate.id, principals.by_name(tx, "kim")),
     "messages.of_case": lambda tx, scope, it: messages.of_case(tx, scope, it.case.id),
     "runs.get": lambda tx, scope, it: runs.get(tx, scope, it.run.id),
     "runs.listing": lambda tx, scope, it: runs.listing(tx, scope, case_id=it.case.id),

@@ -4,11 +4,12 @@ from collections import Counter as Tally
 from collections.abc import Mapping
 from typing import cast
 
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse
 
 from bot.gates import card
+from bot.turns.arrange import arrange
 from casestore import check as store_check
-from casestore import gates, outbox, trail
+from casestore import gates, outbox, trail, transcript
 from casestore.models import CaseId, GateId, OutboxRow
 from casestore.scope import System
 from casestore.states import OutboxKind, OutboxState
@@ -118,10 +119,9 @@ def _begun(shown: Card) -> list[str]:
 
 def _transcripts(found: Evidence, report: Report) -> None:
     """Each call the model made has one result in what it is sent (R7); those of a last response come with the next."""
-    said: dict[object, list[ModelMessage]] = {}
-    for case, message in found.tx.tuples("SELECT case_id, message FROM transcript ORDER BY case_id, seq"):
-        said.setdefault(case, []).extend(ModelMessagesTypeAdapter.validate_json(f"[{message}]"))
-    for case, spoken in said.items():
+    for case in cast("list[CaseId]", found.tx.column("SELECT DISTINCT case_id FROM transcript ORDER BY case_id")):
+        sent = arrange(transcript.lines(found.tx, case, 1))
+        spoken = ModelMessagesTypeAdapter.validate_json(f"[{','.join(line.message for line in sent)}]")
         report.counts["model messages"] += len(spoken)
         complete = spoken[:-1] if isinstance(spoken[-1], ModelResponse) else spoken
         report.wrong += [f"case {case}: {problem}" for problem in unpaired(complete)]

@@ -53,7 +53,7 @@ def note_tool(effects: Path, boot: str, hold: str) -> Tool:
 async def here(place: str, hold: str) -> None:
     """Wait where we are told to."""
     if place == hold:
-        print("reached", flush=True)
+        print("reached", file=sys.__stdout__, flush=True)  # what a tool prints to `sys.stdout` is caught
         await asyncio.to_thread(sys.stdin.readline)
 
 
