@@ -22,7 +22,7 @@ DEV     := $(VENV)/.installed-dev
 PLACE   := $(VENV)/.installed-in
 
 .DEFAULT_GOAL := help
-.PHONY: help run models test lint types contracts pytest soak machine disk format bench lock clean
+.PHONY: help run models test lint types contracts pytest slow soak machine disk format bench lock clean
 
 # The scripts in .venv and its link to this tree hold absolute paths: after a move or a copy, install again; and
 # when the Python it was made with is gone, make it again.
@@ -52,6 +52,9 @@ contracts: $(DEV) ## import-linter: who may import whom
 
 pytest: $(DEV) ## the tests alone (ARGS= is passed to pytest)
 	$(PY) -m pytest -n 4 $(ARGS)
+
+slow: $(DEV) ## the tests that take long, beside those of `make test`
+	$(PY) -m pytest -n 4 -m slow $(ARGS)
 
 disk: $(DEV) ## every single write and sync of the store fails, every length is the last (five minutes; Linux, a C compiler)
 	$(PY) -m tests.faults.disk

@@ -62,23 +62,24 @@ async def resumed(rig: Rig, turn: int) -> tuple[Case, Cost]:
 
 
 @pytest.mark.timeout(180)
-async def test_a_case_of_a_thousand_turns_is_resumed_with_what_one_of_fifty_needs(make_rig: MakeRig) -> None:
+@pytest.mark.parametrize("turns", [100, pytest.param(1_000, marks=pytest.mark.slow)])
+async def test_an_old_case_is_resumed_with_what_one_of_fifty_turns_needs(make_rig: MakeRig, turns: int) -> None:
     rig = await make_rig()
     await lived(rig, 49, first=FIRST)
     case, young = await resumed(rig, FIRST + 49)
     _, young_again = await resumed(rig, FIRST + 50)
-    await lived(rig, 948, first=FIRST + 51)
-    _, old = await resumed(rig, FIRST + 999)
-    _, old_again = await resumed(rig, FIRST + 1_000)
+    await lived(rig, turns - 52, first=FIRST + 51)
+    _, old = await resumed(rig, FIRST + turns - 1)
+    _, old_again = await resumed(rig, FIRST + turns)
 
-    assert len(await rig.turns(case)) == 1_001
+    assert len(await rig.turns(case)) == turns + 1
     assert (young.shortened, young_again.shortened) == (0, 1)  # the second turn of each pair is one that makes shorter
     for one, other in ((young, old), (young_again, old_again)):
         assert (other.rows, other.sent, other.shortened) == (one.rows, one.sent, one.shortened)
         assert other.characters < 1.01 * one.characters  # the numbers of its turns and calls have more digits
         assert max(other.rows) <= 1 + 4 * rig.settings.limits.window_turns
         assert other.work < 1.05 * one.work
-    assert len(await rig.store.read(transcript.between, case.id, 1, None)) == 4_004  # all of it stays
+    assert len(await rig.store.read(transcript.between, case.id, 1, None)) == 4 * (turns + 1)  # all of it stays
 
 
 async def test_in_every_turn_the_window_stays_below_what_the_limits_allow(make_rig: MakeRig) -> None:

@@ -88,6 +88,8 @@ PLACES = (
     in_a_message, in_a_further_line, in_an_alert, in_what_a_tool_wrote, in_what_a_tool_found, in_the_name_of_a_file,
     in_a_name, in_a_quoted_message,
 )  # fmt: skip
+_ALWAYS = (in_a_message, in_what_a_tool_found)
+"""Where it is tried each time; the other places take long (`make slow`)."""
 
 
 def of_another_tenant(tx: Tx, now: int) -> None:
@@ -142,7 +144,11 @@ async def nothing_came_of_it(rig: Rig, home: Path, before: dict[int, Case]) -> N
     assert [word for word in (CANARY, *SECRETS) if word in heard] == []
 
 
-@pytest.mark.parametrize("enter", PLACES, ids=lambda place: place.__name__)
+@pytest.mark.parametrize(
+    "enter",
+    [pytest.param(place, marks=[] if place in _ALWAYS else pytest.mark.slow) for place in PLACES],
+    ids=lambda place: place.__name__,
+)
 async def test_a_hijacked_model_gets_nowhere_without_a_persons_yes(
     make_rig: MakeRig, tmp_path: Path, enter: Enter
 ) -> None:

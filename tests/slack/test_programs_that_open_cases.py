@@ -6,7 +6,7 @@ import pytest
 
 from bot.clock import SystemClock
 from bot.settings import Limits
-from casestore import cases, principals, trail
+from casestore import cases, outbox, principals, trail
 from casestore.errors import StoreUnavailable
 from casestore.scope import System
 from casestore.states import Role
@@ -206,6 +206,10 @@ async def test_our_own_words_that_an_integration_has_carried_elsewhere_begin_not
     assert await opened(office) == 2
 
 
+def _nothing_due(tx: Tx) -> bool:
+    return not sum(outbox.counts(tx).values())
+
+
 async def test_while_nothing_can_be_stored_no_bot_is_answered_from_memory_and_what_it_said_is_judged_later(
     office: Office, bot: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +217,8 @@ async def test_while_nothing_can_be_stored_no_bot_is_answered_from_memory_and_wh
     office.answers(says("Hello."))
     thread = await office.asks("hi")
     await office.shows(thread, "Hello.")
+    await office.service.paraphrasing.idle()
+    await office.until_so(lambda: office.service.store.read(_nothing_due))
     write = office.service.store.write
 
     async def full(*args: object, **kwargs: object) -> object:
