@@ -1,6 +1,6 @@
 """Turns: one stimulus and the answer owed; beginning, parking, requeueing and settling (R7, R11, R13)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from casestore import cases, leases, messages, principals, recovery, runs, steps
@@ -85,13 +85,7 @@ def _begin(
     taken = messages.mark_read(tx, case.id, turn.id, only)
     if taken or case.state is not CaseState.RESOLVED:  # a run that resolved its case and crashed does not reopen it
         case = cases.begin(tx, now, case, actor="engine")
-    turn = tx.one(
-        Turn,
-        "UPDATE turns SET state = 'running', attempts = attempts + 1, acts_for = :acts_for WHERE id = :id RETURNING *",
-        id=turn.id, acts_for=_acts_for(tx, case, turn.id),
-    )  # fmt: skip
-    run = runs.start(tx, now, lease, case, turn, agent=worker.agent, model=worker.model)
-    return Begun(lease, case, turn, run, tuple(taken), earlier, worker.talks)
+    return _started(tx, now, lease, case, turn, worker, taken, earlier)
 
 
 def _begin_beside(tx: Tx, now: int, lease: Lease, case: Case, parked: Turn, worker: Worker) -> Begun | None:
@@ -105,13 +99,21 @@ def _begin_beside(tx: Tx, now: int, lease: Lease, case: Case, parked: Turn, work
     if max(recovery.recover(tx, now, turn.id), turn.not_before) > now:
         return None
     taken = messages.mark_read(tx, case.id, turn.id)
+    return _started(tx, now, lease, case, turn, worker, taken, None)
+
+
+def _started(
+    tx: Tx, now: int, lease: Lease, case: Case, turn: Turn, worker: Worker, taken: Sequence[Message],
+    earlier: TurnId | None,
+) -> Begun:  # fmt: skip
+    """The turn with a run of its own, done for whoever spoke last in what it has taken."""
     turn = tx.one(
         Turn,
         "UPDATE turns SET state = 'running', attempts = attempts + 1, acts_for = :acts_for WHERE id = :id RETURNING *",
         id=turn.id, acts_for=_acts_for(tx, case, turn.id),
     )  # fmt: skip
     run = runs.start(tx, now, lease, case, turn, agent=worker.agent, model=worker.model)
-    return Begun(lease, case, turn, run, tuple(taken), None, worker.talks)
+    return Begun(lease, case, turn, run, tuple(taken), earlier, worker.talks)
 
 
 def queue(tx: Tx, now: int, case_id: CaseId, cause: Cause, *, beside: TurnId | None = None) -> Turn:

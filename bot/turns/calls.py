@@ -20,7 +20,7 @@ from casestore.canonical import decode
 from casestore.errors import MoveRefused
 from casestore.models import Gate, Step, StepId
 from casestore.spending import NotSpent, Spent
-from casestore.states import CaseState, GateKind, GateState, OnExpiry, Role, StepState, Tier, Verb
+from casestore.states import CaseState, GateKind, GateState, OnExpiry, StepState, Tier, Verb
 from casestore.turns import Begun
 from casestore.tx import Tx
 from channels.text import storable
@@ -88,7 +88,7 @@ class _Worker:
         tool = self.desk.toolbox.get(step.tool or "")
         beside = self.begun.turn.beside is not None
         if tool is None or not policy.offered(tool, self.desk.settings, beside=beside) or not step.tool_version:
-            known = ", ".join(t.wire_name for t in self.desk.toolbox.offered_to(self.begun.turn))
+            known = ", ".join(t.wire_name for t in self.desk.offer(self.tx, self.begun.turn).tools)
             why = f"{step.tool} is not run {_BESIDE}" if tool and beside else f"there is no tool {step.tool}"
             self._refuse(step, CallResult(ResultKind.INVALID, f"{why}; there are: {known}"))
             return
@@ -153,7 +153,8 @@ class _Worker:
         self.ask = asking.Question(
             kind=ask.kind, step=step, tool_version=tool.version, reversible=tool.reversible,
             statement=statement.of_call(tool, args, consent=ask.kind is GateKind.CONSENT),
-            because=storable(self.because), policy=self._policy(ask.kind, tool.ttl_ms), effect_key=ask.effect_key,
+            policy=policy.of_gate(self.desk.settings, self.now, ask.kind, tool.ttl_ms),
+            because=storable(self.because), effect_key=ask.effect_key,
             effect_nth=0 if ask.earlier is None else ask.earlier.effect_nth + 1,
             earlier_step=None if ask.earlier is None else ask.earlier.id,
         )  # fmt: skip
@@ -279,18 +280,8 @@ class _Worker:
         self.ask = asking.Question(
             kind=GateKind.OUTCOME, step=step, tool_version=step.tool_version or "", reversible=False,
             statement=statement.of_unknown(step, self.desk.toolbox.get(step.tool or "")), because="",
-            policy=self._policy(GateKind.OUTCOME, None), effect_key=step.effect_key, effect_nth=step.effect_nth + 1,
-        )  # fmt: skip
-
-    def _policy(self, kind: GateKind, ttl_ms: int | None) -> asking.Policy:
-        """The rules a gate is asked under. Consent is the requester's alone, whatever their role (R5)."""
-        rules = self.desk.settings.gates
-        ttl = rules.ttl if ttl_ms is None else ttl_ms
-        return asking.Policy(
-            roles=tuple(Role) if kind is GateKind.CONSENT else rules.roles, four_eyes=rules.four_eyes,
-            on_expiry=OnExpiry(rules.on_expiry),
-            expires_at=self.now + ttl, reminders=[self.now + int(ttl * part) for part in rules.reminders],
-            also_at=() if kind is GateKind.CONSENT else self.desk.settings.approval_rooms(),
+            policy=policy.of_gate(self.desk.settings, self.now, GateKind.OUTCOME, None), effect_key=step.effect_key,
+            effect_nth=step.effect_nth + 1,
         )  # fmt: skip
 
     def _refuse(self, step: Step, result: CallResult) -> None:

@@ -107,11 +107,6 @@ class Toolbox:
         """Those that the model hears of."""
         return self._now.offered
 
-    @property
-    def offered_beside(self) -> Sequence[Tool]:
-        """Those that it hears of while a call waits for a decision: they only look."""
-        return self._now.offered_beside
-
     def get(self, name: str) -> Tool | None:
         """A tool by its dotted name."""
         return self._now.tools.get(name)
@@ -124,10 +119,6 @@ class Toolbox:
     def by_wire(self, wire_name: str) -> Tool | None:
         """A tool by the name a provider uses."""
         return self._now.by_wire.get(wire_name)
-
-    def offered_to(self, turn: Turn) -> Sequence[Tool]:
-        """What a turn may use: one beside a parked turn only looks."""
-        return self.offered if turn.beside is None else self.offered_beside
 
     def schemas(self) -> str:
         """The schemas of the offered tools, as they are sent and as the prompt's version hashes them."""
@@ -146,4 +137,3 @@ class _Tools:
         self.tools = dict(sorted(tools.items()))
         self.by_wire = {tool.wire_name: tool for tool in self.tools.values()}
         self.offered = [tool for tool in self.tools.values() if policy.offered(tool, settings)]
-        self.offered_beside = [tool for tool in self.offered if policy.only_looks(tool, settings)]

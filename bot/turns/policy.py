@@ -7,8 +7,9 @@ from bot.settings import Settings, Verdict
 from bot.settings.profiles import Profile
 from bot.tools.declare import Tool
 from bot.turns import profiles
+from casestore import asking
 from casestore.models import Case, Principal, Step
-from casestore.states import GateKind, Tier
+from casestore.states import GateKind, OnExpiry, Role, Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,21 @@ def judge(
     if profiles.narrowed(tool, _surface(tool, settings), narrowed) == "gate" or earlier is not None:
         return Ask(GateKind.APPROVAL, effect_key, earlier)
     return Free(effect_key)
+
+
+def of_gate(settings: Settings, now: int, kind: GateKind, ttl_ms: int | None) -> asking.Policy:
+    """The rules a gate is asked under; `ttl_ms`: the tool's own, if it has one.
+
+    Consent is the requester's alone, whatever their role (R5).
+    """
+    rules = settings.gates
+    ttl = rules.ttl if ttl_ms is None else ttl_ms
+    return asking.Policy(
+        roles=tuple(Role) if kind is GateKind.CONSENT else rules.roles, four_eyes=rules.four_eyes,
+        on_expiry=OnExpiry(rules.on_expiry), expires_at=now + ttl,
+        reminders=[now + int(ttl * part) for part in rules.reminders],
+        also_at=() if kind is GateKind.CONSENT else settings.approval_rooms(),
+    )  # fmt: skip
 
 
 def withheld(tool: Tool, settings: Settings, acts_for: Principal | None) -> str | None:

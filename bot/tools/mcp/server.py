@@ -6,6 +6,7 @@ The last known tools stay while a server is down: what was asked or approved mea
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot import logs
@@ -116,11 +117,9 @@ class Server:
     async def _connected(self) -> "ClientSession":
         if self._session is None:
             self._hurry.set()
-            try:
+            with suppress(TimeoutError):  # said below, as it is when the connection was lost again at once
                 async with asyncio.timeout(LOOK_S):
                     await self._up.wait()
-            except TimeoutError:
-                pass  # said below, as it is when the connection was lost again at once
         if self._session is None:
             raise self._cannot_be_used(self.trouble or "the connection was lost")
         return self._session
