@@ -7,6 +7,7 @@ from pydantic_ai.exceptions import ModelHTTPError
 
 from bot.playbook import PlaybookModel
 from bot.settings import Settings
+from bot.settings.profiles import Profile, Profiles
 from bot.settings.sections import Gates, Limits
 from bot.turns import advance, beside
 from casestore import leases, messages
@@ -59,6 +60,26 @@ async def test_only_tools_that_look_are_offered_beside(rig: Rig) -> None:
 
     assert rig.model.offered[1:] == [["broken", "look"], ["broken", "look"]]
     assert rig.effects.made == ["look /", "look /var"]
+
+
+@pytest.mark.parametrize("profile", [Profile(without=("look",)), Profile(read_only="gate")], ids=["left out", "asked"])
+async def test_what_a_profile_takes_from_the_requester_is_not_to_be_had_beside_either(
+    rig: Rig, profile: Profile
+) -> None:
+    rig.model.then(calls(RESTART))
+    case = await rig.say("The service hangs")
+    await rig.work()
+    rig.settings = rig.settings.model_copy(update={"profiles": Profiles(roles={"requester": profile})})
+    await rig.restart()
+    rig.model.then(calls(("look", {"at": "/var"})), says("I may not look."))
+
+    await rig.say("Look again")
+    await rig.work()
+
+    assert "look" not in rig.model.offered[-1]
+    assert rig.effects.made == []
+    assert len(await rig.gates(case)) == 1
+    assert rig.posted()[-1] == "I may not look."
 
 
 @pytest.mark.parametrize(
