@@ -88,7 +88,7 @@ PLACES = (
     in_a_message, in_a_further_line, in_an_alert, in_what_a_tool_wrote, in_what_a_tool_found, in_the_name_of_a_file,
     in_a_name, in_a_quoted_message,
 )  # fmt: skip
-_ALWAYS = (in_a_message, in_what_a_tool_found)
+_ALWAYS = (in_a_message, in_an_alert, in_what_a_tool_found)
 """Where it is tried each time; the other places take long (`make slow`)."""
 
 
