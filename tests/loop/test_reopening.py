@@ -51,10 +51,8 @@ async def test_a_case_whose_alert_has_opened_a_newer_one_can_be_written_in_and_r
     assert (await rig.case(old)).state is CaseState.IN_PROGRESS
 
 
-async def test_a_turn_that_cannot_even_be_begun_is_an_operators_after_some_attempts(
-    rig: Rig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    case = await rig.say("Hi")
+async def never_begun(rig: Rig, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the case can be begun, for longer than it is tried."""
 
     def broken(*_: object) -> None:
         raise KeyError("what nobody thought of")
@@ -64,6 +62,13 @@ async def test_a_turn_that_cannot_even_be_begun_is_an_operators_after_some_attem
         rig.engine.wake(case.id)
         await rig.engine.idle()
         rig.clock.pass_by(MINUTE)
+
+
+async def test_a_turn_that_cannot_even_be_begun_is_an_operators_after_some_attempts(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = await rig.say("Hi")
+    await never_begun(rig, case, monkeypatch)
     assert [turn.state for turn in await rig.turns(case)] == [TurnState.FAILED]
     assert "An operator has to look at it" in (await rig.texts(case))[-1]
 
@@ -75,15 +80,7 @@ async def test_a_turn_that_cannot_be_begun_in_a_case_without_a_thread_is_told_of
     rig.settings = Settings(slack=Slack.model_validate(room))
     await rig.restart()
     case = await fire(rig, "2026-11-30T11:00:00Z")
-
-    def broken(*_: object) -> None:
-        raise KeyError("what nobody thought of")
-
-    monkeypatch.setattr(advance, "begin", broken)
-    for _ in range(rig.settings.limits.attempts + 2):
-        rig.engine.wake(case.id)
-        await rig.engine.idle()
-        rig.clock.pass_by(MINUTE)
+    await never_begun(rig, case, monkeypatch)
     (told,) = await rig.outbox(case)
     assert told.address == "slack:T0123ABCD/C0123ABCD"
     assert "C-1001 waits for an operator" in (told.body or "")
