@@ -11,7 +11,6 @@ from typing import cast
 
 from bot.settings.sections import Limits
 from bot.turns import paraphrase, retold
-from bot.turns.arrange import arrange
 from bot.turns.desk import Desk, Prompt
 from bot.turns.window import Window
 from bot.words import frame
@@ -88,11 +87,12 @@ def due(tx: Tx, seen: Window, limits: Limits, prompt: Prompt) -> Piece | None:
 def start(tx: Tx, now: int, desk: Desk, begun: Begun, piece: Piece) -> tuple[StepId, str]:
     """Journal the model call that makes it shorter, and what it is sent. Raises `LeaseLost`."""
     version = prompts.keep(tx, now, text=INSTRUCTIONS, tools="[]", label="compaction")
-    asked = request(piece, desk.settings.limits)
+    most = desk.settings.limits.window_tokens * 2
+    asked = request(piece, most)
     named = encode(
         {
             "prompt": version, "compaction": None if piece.before is None else piece.before.id,
-            "compacts": {"from": min(row.seq for row in piece.rows), "to": piece.upto}, "settings": {},
+            "compacts": {"from": min(row.seq for row in piece.rows), "to": piece.upto, "most": most}, "settings": {},
         }
     )  # fmt: skip
     call = ModelCall(named, request_digest(version, asked), now + desk.settings.model.timeout)
@@ -104,22 +104,22 @@ def request_digest(version: str, asked: str) -> str:
     return digest("compaction", version, asked)
 
 
-def request(piece: Piece, limits: Limits) -> str:
-    """What the model is sent to make shorter, of which half a window is read at most."""
+def request(piece: Piece, most: int) -> str:
+    """What the model is sent to make shorter, of which so many characters are read at most: half a window."""
     told = [] if piece.before is None else [frame.framed(f"system: Before that: {_body(piece.before)}")]
-    return retold.bounded("\n".join([*told, *retold.lines(sorted(piece.rows, key=_place))]), limits.window_tokens * 2)
+    return retold.bounded("\n".join([*told, *retold.lines(sorted(piece.rows, key=_place))]), most)
 
 
-def rebuild(tx: Tx, step: Step, limits: Limits) -> str:
+def rebuild(tx: Tx, step: Step) -> str:
     """What a step sent to have older turns made shorter, from what it names (R17)."""
     named = step.request or {}
     before = named["compaction"]
     rows = cast("dict[str, int]", named["compacts"])
     piece = Piece(
         step.case_id, compactions.by_id(tx, CompactionId(before)) if isinstance(before, int) else None,
-        tuple(arrange(transcript.lines(tx, step.case_id, rows["from"], rows["to"]))),
+        tuple(transcript.lines(tx, step.case_id, rows["from"], rows["to"])),
     )  # fmt: skip
-    return request(piece, limits)
+    return request(piece, rows["most"])
 
 
 def keep(tx: Tx, now: int, limits: Limits, piece: Piece, *, words: str = "", step_id: StepId | None = None) -> None:

@@ -179,7 +179,7 @@ def request(tx: Tx, case_id: CaseId, covered: Covered) -> str:
     said = retold.lines(transcript.lines(tx, case_id, covered.first, covered.last))
     return "\n".join(
         [
-            f"system: {case.label}, opened from {case.origin}: {retold.short(case.title)}",
+            f"system: {case.label}, opened from {case.origin}",
             *([] if before is None else [f"system: Written before: {before.text}"]),
             *([frame.framed(f"system: Recorded: {' '.join(recorded)}")] if recorded else []),
             "system: Said:",

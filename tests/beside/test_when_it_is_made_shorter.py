@@ -44,7 +44,7 @@ async def test_older_turns_are_made_shorter_with_all_that_was_said_beside_them(t
         if step.kind == "model" and not compaction.is_one(step) and "from" in (step.request or {}):
             assert (await talking.store.read(window.rebuild, step)).digest == step.request_digest
         elif step.kind == "model" and compaction.is_one(step):
-            asked = await talking.store.read(compaction.rebuild, step, talking.settings.limits)
+            asked = await talking.store.read(compaction.rebuild, step)
             assert compaction.request_digest(str((step.request or {})["prompt"]), asked) == step.request_digest
 
 

@@ -107,14 +107,16 @@ async def test_the_call_that_makes_it_is_in_the_record_of_the_run_with_its_promp
 
 
 async def test_every_request_for_a_shorter_text_is_rebuilt_from_what_its_step_names(small: Rig) -> None:
+    small.effects.answer("look", *["x" * 900] * 12)
     case = await lived(small, 12)
+    small.settings = Settings(limits=Limits(window_turns=4, window_tokens=1_000))  # others by now
     await small.restart()
 
     made = [step for step in await model_steps_of(small, case) if compaction.is_one(step)]
     assert len(made) == len(small.model.shortened) == 4
     for step, sent in zip(made, small.model.shortened, strict=True):
         assert step.request is not None
-        rebuilt = await small.store.read(compaction.rebuild, step, small.settings.limits)
+        rebuilt = await small.store.read(compaction.rebuild, step)
         assert [rebuilt] == said(sent)
         assert compaction.request_digest(str(step.request["prompt"]), rebuilt) == step.request_digest
 

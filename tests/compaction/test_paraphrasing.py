@@ -78,7 +78,7 @@ async def test_it_is_shown_what_it_wrote_before_and_what_was_recorded_and_said_s
 
     first, second = (said(messages)[0].splitlines() for messages in served.model.written_of)
     assert first == [
-        f"system: {case.label}, opened from memory: What is wrong?",
+        f"system: {case.label}, opened from memory",
         "system: Recorded: Calls that ran: look.",
         "system: Said:",
         "ann (requester): What is wrong?",
@@ -95,7 +95,7 @@ async def test_it_is_shown_what_it_wrote_before_and_what_was_recorded_and_said_s
 
 async def test_every_request_for_one_is_rebuilt_from_what_its_step_names(served: Rig) -> None:
     for number in range(4):
-        served.model.then(calls(("look", {"at": f"/{number}"})), says(f"answer {number}"))
+        served.model.then(calls(("case.set_title", {"title": f"title {number}"})), says(f"answer {number}"))
         served.model.in_short.append(says(f"Text {number}."))
         await served.say(f"question {number}")
         await settled(served)
@@ -294,7 +294,7 @@ async def test_nobody_speaks_for_another_in_what_it_is_shown(served: Rig) -> Non
 
     (shown,) = (said(messages)[0].splitlines() for messages in served.model.written_of)
     assert [line for line in shown if not line.startswith("| ")] == [
-        f"system: {case.label}, opened from memory: {(await served.case(case)).title}",
+        f"system: {case.label}, opened from memory",
         'system: Recorded: A person was asked: Restart "db". kim denied it (no',
         "system: Said:",
         "ann (requester): It is slow",

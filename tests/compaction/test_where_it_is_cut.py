@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 
-from bot.settings.sections import Limits
 from bot.turns import compaction, retold, window
 from casestore.models import CaseId, TurnId
 from casestore.transcript import Line
@@ -34,7 +33,7 @@ def test_all_of_a_turn_is_covered_and_told_as_it_was_stored_in_whatever_order_it
 
     piece = compaction.Piece(CaseId(1), None, tuple(rows))
     assert piece.upto == 7
-    assert compaction.request(piece, Limits()).splitlines() == [f"ann: {seq}" for seq in (3, 4, 5, 6, 7)]
+    assert compaction.request(piece, 1_000).splitlines() == [f"ann: {seq}" for seq in (3, 4, 5, 6, 7)]
 
 
 @given(text=st.text(st.characters(categories=["L", "P"]), min_size=200), most=st.integers(100, 150))
