@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from bot.settings import Settings
 from bot.tools.mcp import server as mcp_server
+from bot.tools.mcp.servers import Servers
 from casestore.models import Case
 from tests.loop.rig import Rig
 from tests.loop.scripted import calls, returned, says, unpaired
@@ -148,3 +150,18 @@ async def test_a_program_gets_the_secret_it_needs_and_no_variable_of_ours(
     keyed["env"]["API_KEY"] = "theirs"
     rig = await mcp_rig({"a": program(tmp_path / "a", tier="read_only"), "b": keyed})
     assert await called(rig, ("a.secret", {}), ("b.secret", {})) == ["none", "theirs"]
+
+
+async def test_a_fault_of_ours_is_not_a_server_that_is_down_to_whoever_looks_for_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("what nobody thought of")
+
+    caplog.set_level(logging.DEBUG, "casebound.mcp")
+    one = Servers(Settings.model_validate({"mcp": {"own": talkative()}}).mcp, broken)
+    async with one.running():
+        assert one.troubles == {"own": "it cannot be reached (KeyError)"}
+    found = next(record for record in caplog.records if record.message == "mcp.error")
+    assert found.exc_info is not None
+    assert found.exc_info[0] is not None

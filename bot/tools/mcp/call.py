@@ -1,5 +1,6 @@
 """What is asked of a server, and what its silence or its refusal means for a call: not done, or nobody knows (R14)."""
 
+import logging
 from typing import TYPE_CHECKING
 
 from bot.tools.declare import OutcomeOpen, ToolFailed
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from mcp.client.session import ClientSession
     from mcp.shared.exceptions import MCPError
     from mcp_types import Tool as Definition
+
+
+log = logging.getLogger("casebound.mcp")
 
 
 class SessionGone(ToolFailed):
@@ -63,6 +67,7 @@ async def call(session: "ClientSession", tool: str, args: dict[str, object]) -> 
     except MCPError as error:
         raise _meant(error, noted) from None
     except Exception as error:  # whatever it was, the call was sent, or may have been
+        log.debug("mcp.error", exc_info=error, extra={"fields": {"tool": tool}})
         raise OutcomeOpen(f"what its server answered cannot be read ({type(error).__name__})") from None
     return result_of(answered)
 

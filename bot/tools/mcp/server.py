@@ -67,6 +67,7 @@ class Server:
                 failures, trouble = 0, "the connection was lost; it is being made again"
             except Exception as error:
                 trouble = why(error, self._settings, self._last_words.line)
+                log.debug("mcp.error", exc_info=error, extra={"fields": {"server": self.name}})
             if self.leaving:  # what cancelled us came while a connection ended, where the SDK may swallow it
                 return
             if self.trouble != trouble:
