@@ -20,6 +20,7 @@ from bot.turns import policy, profiles
 from bot.turns.desk import Toolbox
 from bot.words.durations import duration_text
 from bot.words.present import Document
+from casestore.states import Tier
 from channels.storable import storable
 
 app = group("tools", "Tools: what the assistant may do here, and what is asked first.")
@@ -51,7 +52,7 @@ def list_(here: Here, for_: For = None, json: Json = False) -> None:
         )
         return
     for tool in tools.tools.values():
-        say(f"{tool.name}  {policy.explain(tool, settings, narrowing.values())}")
+        say(f"{tool.name}  {policy.explain(tool, settings, narrowing)}")
         for line in (
             f"{_why(tool, settings, narrowing)}; {'reversible' if tool.reversible else 'not reversible'}; "
             f"at most {duration_text(tool.timeout_ms)}",
@@ -76,7 +77,7 @@ def _json(tool: Tool, settings: Settings, narrowing: Mapping[str, Profile]) -> D
         "name": tool.name,
         "description": tool.description,
         "tier": tool.tier,
-        "policy": policy.explain(tool, settings, narrowing.values()),
+        "policy": policy.explain(tool, settings, narrowing),
         "why": _why(tool, settings, narrowing),
         "statement": tool.statement,
         "reversible": tool.reversible,
@@ -96,7 +97,7 @@ def _why(tool: Tool, settings: Settings, narrowing: Mapping[str, Profile]) -> st
     where = _whence(tool, settings)
     rule = f'[policy] {tool.tier} = "{getattr(settings.policy, tool.tier)}"'
     reasons = [f"it is {tool.tier.replace('_', ' ')}{where}, and {rule}"]
-    if not policy.offered(tool, settings) and policy.explain(tool, settings) == "refuse" and settings.policy.observe:
+    if settings.policy.observe and tool.tier is not Tier.READ_ONLY:
         reasons.append("this installation only observes")
     for where, profile in narrowing.items():
         if not profile.leaves(tool.name):

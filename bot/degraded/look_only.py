@@ -1,13 +1,13 @@
 """Answering without acting: a model with read-only tools, and nothing recorded on the way."""
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart
-from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models import Model
 
 from bot.errors import ModelUnavailable
 from bot.tools.declare import BadArguments, Tool
 from bot.turns import outside, policy
 from bot.turns.desk import Desk, Offer
-from bot.turns.model import ask_model, usage_of
+from bot.turns.model import ask_model, parameters, usage_of
 from bot.turns.results import CallResult
 from bot.words import frame
 from casestore.model_steps import Usage
@@ -25,11 +25,9 @@ class LookOnly:
         """Ask the model until it has words; its calls are made if they only look, and refused if they would act."""
         limits, used = self._desk.settings.limits, list[Usage]()
         tools = {tool.wire_name: tool for tool in offered(self._desk).tools}
-        parameters = ModelRequestParameters(
-            function_tools=[tool.definition() for tool in tools.values()], allow_text_output=True
-        )
+        asked = parameters(tools.values())
         for _ in range(limits.model_calls):
-            response = await ask_model(self._model, messages, parameters, self._desk.settings.model.timeout)
+            response = await ask_model(self._model, messages, asked, self._desk.settings.model.timeout)
             used.append(usage_of(response))
             calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
             if not calls:
@@ -58,7 +56,7 @@ def offered(desk: Desk) -> Offer:
     Where a case is spoken of may be unknown: no notes. For whom it is may be too: what no profile narrows.
     """
     settings, box = desk.settings, desk.toolbox
-    narrowing = settings.profiles.every().values()
+    narrowing = settings.profiles.every()
     return desk.offered([tool for tool in box.offered if policy.only_looks(tool, settings, narrowing)], set())
 
 

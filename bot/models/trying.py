@@ -3,14 +3,13 @@
 from collections.abc import AsyncIterator, Sequence
 
 from pydantic_ai.messages import ModelRequest, UserPromptPart
-from pydantic_ai.models import ModelRequestParameters
 
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.models.provider import installed, provided
 from bot.settings import Settings
 from bot.settings.model import PLAYBOOK, provider_of
 from bot.tools.declare import Tool
-from bot.turns.model import ask_model
+from bot.turns.model import ask_model, parameters
 from channels.findings import Finding
 
 QUESTION = "This is a test of the connection. Answer with one word."
@@ -35,10 +34,10 @@ async def _tried(settings: Settings, name: str, tools: Sequence[Tool]) -> Findin
     base_url = settings.model.url(provider)
     where = f"at {base_url}" if base_url else "at its provider's own address"
     asked = ModelRequest([UserPromptPart(QUESTION)])
-    parameters = ModelRequestParameters(function_tools=[tool.definition() for tool in tools], allow_text_output=True)
+    most_ms = settings.model.timeout // len(settings.model.names)
     try:
         async with provided(name, settings.model.key(provider), base_url) as model:
-            answered = await ask_model(model, [asked], parameters, settings.model.timeout // len(settings.model.names))
+            answered = await ask_model(model, [asked], parameters(tools), most_ms)
     except ModelRefused as error:
         return Finding(name, f"It cannot be used {where}: {error.why}.", "Correct [model] in the settings.")
     except ModelUnavailable as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bot.gates import statement
 from bot.tools.declare import BadArguments, Tool, ToolFailed
-from bot.turns import endings, policy, results
+from bot.turns import endings, policy, profiles, results
 from bot.turns.desk import Desk
 from bot.turns.instruct import ToRun
 from bot.turns.journal import as_written
@@ -68,6 +68,7 @@ class _Worker:
         self._waiting: list[Step] = []
         acts_for = begun.turn.acts_for
         self._acts_for = None if acts_for is None else principals.get(tx, acts_for)
+        self._narrowing = profiles.of(desk.settings, self._acts_for)
 
     def take(self, step: Step) -> None:
         """Decide on one call that has no result yet."""
@@ -104,7 +105,7 @@ class _Worker:
                 self._denied(step, gate)
                 return
         if asked is not None and asked.state is GateState.APPROVED:
-            if (why := policy.withheld(tool, self.desk.settings, self._acts_for)) is not None:
+            if (why := policy.withheld(tool, self.desk.settings, self._narrowing)) is not None:
                 self._refuse(step, CallResult(ResultKind.REFUSED, f"approved, but refused: {why}"))
             else:
                 self._spend(step, tool, asked)
@@ -260,7 +261,7 @@ class _Worker:
         tool = self.desk.toolbox.get(gate.tool)
         if tool is None:
             self._left_unknown(step, "it was to be run again, but the tool is gone")
-        elif (why := policy.withheld(tool, self.desk.settings, self._acts_for)) is not None:
+        elif (why := policy.withheld(tool, self.desk.settings, self._narrowing)) is not None:
             self._left_unknown(step, f"it was to be run again, but {why}")
         elif not self._effect_under_way:
             self._spend(step, tool, gate)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import cast
 
 from pydantic_ai.messages import ModelResponse, ToolCallPart
-from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models import Model
 
 from bot import logs
 from bot.degraded.spool import Came, Spool, Used
@@ -20,7 +20,7 @@ from bot.turns import advance, compaction, outside, unspent, window
 from bot.turns.advance import Response
 from bot.turns.desk import Desk
 from bot.turns.instruct import CallModel, Compact, Ended, Instruction, Lost, RunCalls, ToRun
-from bot.turns.model import Troubled, ask_for_words, ask_model, usage_of
+from bot.turns.model import Troubled, ask_for_words, ask_model, parameters, usage_of
 from bot.turns.outside import TimedOut
 from bot.turns.results import CallResult
 from casestore.db import Store
@@ -85,11 +85,9 @@ class Conductor:
         desk, begun, failures = self._desk, call.begun, 0
         while True:
             messages = self._reader.messages(call.window, call.offer.prompt.text)
-            parameters = ModelRequestParameters(
-                function_tools=[tool.definition() for tool in call.offer.tools], allow_text_output=True
-            )
+            asked = parameters(call.offer.tools)
             try:
-                answered = await ask_model(self._model, messages, parameters, desk.settings.model.timeout)
+                answered = await ask_model(self._model, messages, asked, desk.settings.model.timeout)
             except ModelRefused as error:
                 self._troubled(call, error)
                 await self._no_response(call, str(error))

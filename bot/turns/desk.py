@@ -52,8 +52,8 @@ class Desk:
         noted, beside = self.settings.prompt.channels, turn.beside is not None
         threads = bindings.of_case(tx, turn.case_id) if noted else []
         whom = None if turn.acts_for is None else principals.get(tx, turn.acts_for)
-        left = profiles.of(self.settings, whom).values()
-        tools = [one for one in self.toolbox.offered if policy.offered(one, self.settings, left, beside=beside)]
+        left = profiles.of(self.settings, whom)
+        tools = [one for one in self.toolbox.tools.values() if policy.offered(one, self.settings, left, beside=beside)]
         return self.offered(tools, {thread.address.partition(":")[0] for thread in threads} & {*noted})
 
     def offered(self, tools: Sequence[Tool], channels: set[str]) -> Offer:

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
 from pydantic_ai.exceptions import (
@@ -18,6 +18,7 @@ from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.playbook.history import ASIDE
+from bot.tools.declare import Tool
 from bot.words.durations import duration_text
 from casestore.model_steps import Usage
 
@@ -43,7 +44,7 @@ class Troubled(Protocol):
 
 
 async def ask_model(
-    model: Model, messages: Sequence[ModelMessage], parameters: ModelRequestParameters, timeout_ms: int
+    model: Model, messages: Sequence[ModelMessage], asked: ModelRequestParameters, timeout_ms: int
 ) -> ModelResponse:
     """One model call. Raises `ModelUnavailable` for what passes by itself, `ModelRefused` for what does not.
 
@@ -51,7 +52,7 @@ async def ask_model(
     """
     try:
         async with asyncio.timeout(timeout_ms / 1000):
-            return await model.request(list(messages), None, parameters)
+            return await model.request(list(messages), None, asked)
     except TimeoutError:
         raise ModelUnavailable(f"no answer within {duration_text(timeout_ms)}") from None
     except ModelQuotaExceededError:
@@ -71,6 +72,11 @@ async def ask_model(
         raise ModelUnavailable("it cannot be reached, or the connection broke off", _after_ms(error)) from None
 
 
+def parameters(tools: Iterable[Tool] = ()) -> ModelRequestParameters:
+    """What a request says beside its messages: words are an answer, and so are calls of these tools."""
+    return ModelRequestParameters(function_tools=[tool.definition() for tool in tools], allow_text_output=True)
+
+
 def _after_ms(error: ModelAPIError) -> int | None:
     return None if error.retry_after is None else max(0, math.ceil(error.retry_after * 1000))
 
@@ -78,7 +84,7 @@ def _after_ms(error: ModelAPIError) -> int | None:
 async def ask_for_words(model: Model, instructions: str, about: str, timeout_ms: int) -> ModelResponse:
     """Have a model write about something that is no conversation with it; it is offered no tools. Raises the same."""
     request = ModelRequest([UserPromptPart(about)], instructions=instructions, metadata={ASIDE: True})
-    return await ask_model(model, [request], ModelRequestParameters(allow_text_output=True), timeout_ms)
+    return await ask_model(model, [request], parameters(), timeout_ms)
 
 
 def usage_of(answered: ModelResponse) -> Usage:

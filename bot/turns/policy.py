@@ -1,6 +1,6 @@
 """What is done with a call: free, asked, or refused. Permissions intersect, they never add (design, section 7)."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.settings import Settings, Verdict
@@ -48,7 +48,8 @@ def judge(
     """
     if actor is not None and actor.revoked_at is not None:
         return Refuse("refused: the person this is done for has been revoked")
-    if (why := withheld(tool, settings, actor)) is not None:
+    narrowing = profiles.of(settings, actor)
+    if (why := withheld(tool, settings, narrowing)) is not None:
         return Refuse(f"refused: {why}")
     if tool.verified and case.verified_at is None:
         return Refuse("refused: the requester has not been verified; verify them first")
@@ -56,8 +57,7 @@ def judge(
         if case.requester is None:
             return Refuse("refused: this needs the consent of a requester, and the case has none")
         return Ask(GateKind.CONSENT, effect_key, earlier)
-    narrowed = profiles.of(settings, actor).values()
-    if profiles.narrowed(tool, _surface(tool, settings), narrowed) == "gate" or earlier is not None:
+    if explain(tool, settings, narrowing) == "gate" or earlier is not None:
         return Ask(GateKind.APPROVAL, effect_key, earlier)
     return Free(effect_key)
 
@@ -77,8 +77,8 @@ def of_gate(settings: Settings, now: int, kind: GateKind, ttl_ms: int | None) ->
     )  # fmt: skip
 
 
-def withheld(tool: Tool, settings: Settings, acts_for: Principal | None) -> str | None:
-    """Why calls of a tool are refused outright in what is done for somebody; None where they are not.
+def withheld(tool: Tool, settings: Settings, narrowing: Mapping[str, Profile] = profiles.NONE) -> str | None:
+    """Why calls of a tool are refused outright under these profiles; None where they are not.
 
     Asked when a call is judged, and again before an approval is spent: settings and people change while it waits.
     """
@@ -86,13 +86,22 @@ def withheld(tool: Tool, settings: Settings, acts_for: Principal | None) -> str 
         return f"the policy does not allow {tool.tier.replace('_', ' ')} tools here"
     if settings.policy.observe and tool.tier is not Tier.READ_ONLY:
         return "this installation only observes, nothing with an effect is run"
-    for where, profile in profiles.of(settings, acts_for).items():
+    for where, profile in narrowing.items():
         if profiles.narrowed(tool, "free", [profile]) == "refuse":
             return f"[{where}] does not allow {tool.name}"
     return None
 
 
-def offered(tool: Tool, settings: Settings, narrowing: Iterable[Profile] = (), *, beside: bool = False) -> bool:
+def explain(tool: Tool, settings: Settings, narrowing: Mapping[str, Profile] = profiles.NONE) -> Verdict:
+    """What the policy does with a tool; `narrowing`: and what these profiles leave of that."""
+    if withheld(tool, settings, narrowing) is not None:
+        return "refuse"
+    return profiles.narrowed(tool, _surface(tool, settings), narrowing.values())
+
+
+def offered(
+    tool: Tool, settings: Settings, narrowing: Mapping[str, Profile] = profiles.NONE, *, beside: bool = False
+) -> bool:  # fmt: skip
     """Whether the model hears of a tool at all: those that are always refused are not offered.
 
     `beside`: in a turn beside a parked one, where it hears of those that only look.
@@ -100,17 +109,10 @@ def offered(tool: Tool, settings: Settings, narrowing: Iterable[Profile] = (), *
     return only_looks(tool, settings, narrowing) if beside else explain(tool, settings, narrowing) != "refuse"
 
 
-def only_looks(tool: Tool, settings: Settings, narrowing: Iterable[Profile] = ()) -> bool:
+def only_looks(tool: Tool, settings: Settings, narrowing: Mapping[str, Profile] = profiles.NONE) -> bool:
     """Whether it only looks, at nothing that needs anybody's yes, and outside of the store."""
     free = explain(tool, settings, narrowing) == "free"
     return tool.tier is Tier.READ_ONLY and free and not (tool.sensitive or tool.verified) and tool.call is not None
-
-
-def explain(tool: Tool, settings: Settings, narrowing: Iterable[Profile] = ()) -> Verdict:
-    """What the policy does with a tool; `narrowing`: and what these profiles leave of that."""
-    if settings.policy.observe and tool.tier is not Tier.READ_ONLY:
-        return "refuse"
-    return profiles.narrowed(tool, _surface(tool, settings), narrowing)
 
 
 def _surface(tool: Tool, settings: Settings) -> Verdict:

@@ -36,17 +36,21 @@ PROFILES = st.builds(
 POLICIES = st.builds(Policy, read_only=VERDICTS, routine=VERDICTS, consequential=VERDICTS, observe=st.booleans())
 
 
+def named(some: list[Profile]) -> dict[str, Profile]:
+    return {f"profiles.{nth}": profile for nth, profile in enumerate(some)}
+
+
 @given(POLICIES, st.lists(PROFILES, max_size=3), PROFILES, st.sampled_from(declared()))
 def test_no_profile_gives_what_the_policy_or_another_profile_does_not(
     said: Policy, others: list[Profile], further: Profile, tool: Tool
 ) -> None:
     settings = Settings(policy=said)
     alone = policy.explain(tool, settings)
-    with_others = policy.explain(tool, settings, others)
-    with_further = policy.explain(tool, settings, [*others, further])
+    with_others = policy.explain(tool, settings, named(others))
+    with_further = policy.explain(tool, settings, named([*others, further]))
     assert STRICTER.index(alone) <= STRICTER.index(with_others) <= STRICTER.index(with_further)
-    assert with_further == policy.explain(tool, settings, [further, *others[::-1]])
-    assert policy.offered(tool, settings, [further]) <= policy.offered(tool, settings)
+    assert with_further == policy.explain(tool, settings, named([further, *others[::-1]]))
+    assert policy.offered(tool, settings, named([further])) <= policy.offered(tool, settings)
 
 
 async def narrowed(rig: Rig, **profiles: dict[str, Profile]) -> None:
