@@ -2,52 +2,30 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from types import TracebackType
-from typing import Self
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
-from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
 from bot.models.chain import Chain
 from bot.playbook.model import PROVIDER, PlaybookModel
 
 
-class PlaybooksFirst(Model[None]):
+class PlaybooksFirst(WrapperModel):
     """Goes by the name of the model behind; a response names who gave it.
 
     A turn stays with whoever began it: words that somebody says in its midst do not hand it from one to the other.
     """
 
     def __init__(self, playbooks: PlaybookModel, behind: Chain) -> None:
-        super().__init__()
+        super().__init__(behind)
         self._playbooks, self._behind = playbooks, behind
-
-    @property
-    def model_name(self) -> str:
-        """The name of the model behind."""
-        return self._behind.model_name
-
-    @property
-    def system(self) -> str:
-        """Stands where a provider's name would."""
-        return self._behind.system
 
     @property
     def trouble(self) -> str | None:
         """What is wrong with the models behind."""
         return self._behind.trouble
-
-    async def __aenter__(self) -> Self:
-        """Open what the models behind talk through."""
-        await self._behind.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        """Close it."""
-        return await self._behind.__aexit__(kind, error, trace)
 
     async def request(
         self,

@@ -1,37 +1,28 @@
 """The order in which the model is shown what was said beside a parked turn (design, section 6)."""
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeVar
 
 from casestore.transcript import Line, estimated
-
-
-class _Told(Protocol):
-    @property
-    def beside(self) -> bool: ...
-
-
-T = TypeVar("T", bound=_Told)
 
 NOT_STORED = 0
 """The place of a message that is sent and stands in no transcript: that of its step names it (R17)."""
 
 
-def arrange(rows: Iterable[T]) -> list[T]:
+def arrange(rows: Iterable[Line]) -> list[Line]:
     """Rows in the order of the transcript, as they are sent: calls, their results, the exchange beside, what follows.
 
     The exchange was stored before the results, which had not come yet; a provider wants them right after their calls.
     """
-    arranged: list[T] = []
-    aside: list[T] = []
+    arranged: list[Line] = []
+    beside: list[Line] = []
     for row in rows:
         if row.beside:
-            aside.append(row)
+            beside.append(row)
             continue
         arranged.append(row)
-        arranged += aside
-        aside = []
-    return arranged + aside
+        arranged += beside
+        beside = []
+    return arranged + beside
 
 
 def with_waiting(rows: Sequence[Line], waiting: str) -> list[Line]:
