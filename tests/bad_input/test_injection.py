@@ -44,9 +44,7 @@ async def test_what_a_hijacked_model_tries_is_asked_one_by_one_and_the_rest_is_r
         await rig.work()
 
     kinds = {step.tool: CallResult.load(step.result or "").kind for step in await rig.steps(case)}
-    assert {kinds[name] for name in ("gate.approve", "case.set_requester", "restart", "shell") if name in kinds} <= {
-        "invalid"
-    }
+    assert {kinds[name] for name in ("gate__approve", "case__set_requester", "restart", "shell")} == {"invalid"}
     assert "ok" not in kinds.values()
     assert rig.effects.made == []
     assert unpaired(rig.model.sent[-1]) == []

@@ -147,17 +147,6 @@ async def test_what_became_of_a_call_is_for_operators_alone_to_leave_open(rig: R
     assert (await withdraw(rig, case, "kim")).taken
 
 
-async def test_a_withdrawal_at_a_time_when_somebody_is_being_answered_is_carried_out_after_it(rig: Rig) -> None:
-    case, key, _ = await asked(rig)
-    rig.model.script[:] = [says("Because it hangs."), says("Then I leave it.")]
-
-    await rig.say("Why?")
-    await rig.channel.press(THREAD, key, "withdraw", rig.account("ann"))
-    await rig.work()
-    assert rig.effects.made == []
-    assert await kinds(rig, case) == ["withdrawn", "not_asked"]
-
-
 async def test_revise_denies_with_an_instruction_that_a_model_gets_and_goes_by(rig: Rig) -> None:
     rig.model.then(calls(A, B), calls(("note", {"text": "reload"}), B), says("Reloaded."))
     case = await rig.say("The service hangs")

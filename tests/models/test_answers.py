@@ -134,7 +134,7 @@ async def test_an_answer_that_is_cut_off_twice_is_said_as_it_is_and_marked(asked
 
 
 async def test_a_call_that_was_cut_off_is_not_made_and_the_case_can_be_gone_on_with(asked: Asked) -> None:
-    case = await asked.say("Look.", Answer(None, (("look", "{}"),), "length"), words("I see."))
+    case = await asked.say("Look.", Answer(None, (("look", '{"at": "/"'),), "length"), words("I see."))
 
     assert asked.rig.effects.made == []
     await asked.goes_on(case)

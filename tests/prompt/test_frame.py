@@ -163,6 +163,6 @@ async def test_a_tool_cannot_say_what_a_person_decided(rig: Rig) -> None:
     ]
 
 
-async def test_what_a_person_says_of_a_call_is_not_what_its_tool_returned(rig: Rig) -> None:
+def test_what_a_person_says_of_a_call_is_not_what_its_tool_returned() -> None:
     assert results.CallResult.load(results.failed("it is gone", told=True).stored()).shown(100) == "it is gone"
     assert results.CallResult.load(results.failed("it is gone").stored()).shown(100) == "| it is gone"
