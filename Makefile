@@ -15,6 +15,9 @@ HISTORIES ?= 500
 
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet
 
+# Kept, whatever the caller's habit is: the tests start hundreds of processes, and each would compile the tree anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # A stamp says: the lock of this name is installed here. The dev lock contains the runtime lock.
 RUNTIME := $(VENV)/.installed-runtime
 MODELS  := $(VENV)/.installed-models

@@ -105,7 +105,9 @@ print(asyncio.run(main()))
 
 
 @pytest.mark.kill
-@pytest.mark.parametrize("what", SWEEPS)
+@pytest.mark.parametrize(
+    "what", [what if what in ("expire", "deliver") else pytest.param(what, marks=pytest.mark.slow) for what in SWEEPS]
+)
 async def test_what_is_due_happens_once_where_two_processes_look_for_it(
     world: World, store: Store, db: Path, what: str
 ) -> None:
