@@ -183,6 +183,11 @@ class Message(Row):
         return "\n".join(str(part.get("text", "")) for part in self.body)
 
     @property
+    def by_a_person(self) -> bool:
+        """Whether somebody said it; an alert and a notice of the system nobody did."""
+        return self.provenance not in (Provenance.ALERT, Provenance.SYSTEM)
+
+    @property
     def quoted_by(self) -> str | None:
         """Who has quoted it, where it was not said to us."""
         return next((str(part["quoted_by"]) for part in self.body if "quoted_by" in part), None)

@@ -90,13 +90,8 @@ def _begin(
 
 def _begin_beside(tx: Tx, now: int, lease: Lease, case: Case, parked: Turn, worker: Worker) -> Begun | None:
     """A turn that answers what is said while another is parked at a gate, which stays as it is (design, section 6)."""
-    turn = unsettled_beside(tx, case.id)
-    if turn is None:
-        unread = messages.unread(tx, case.id)
-        if all(message.provenance in (Provenance.ALERT, Provenance.SYSTEM) for message in unread):
-            return None
-        turn = queue(tx, now, case.id, Cause.MESSAGE, beside=parked.id)
-    if max(recovery.recover(tx, now, turn.id), turn.not_before) > now:
+    turn = due_beside(tx, now, parked)
+    if turn is None or max(recovery.recover(tx, now, turn.id), turn.not_before) > now:
         return None
     taken = messages.mark_read(tx, case.id, turn.id)
     return _started(tx, now, lease, case, turn, worker, taken, None)
@@ -125,6 +120,17 @@ def queue(tx: Tx, now: int, case_id: CaseId, cause: Cause, *, beside: TurnId | N
                    'queued', :now) RETURNING *""",
         case_id=case_id, cause=cause, beside=beside, now=now,
     )  # fmt: skip
+
+
+def due_beside(tx: Tx, now: int, parked: Turn) -> Turn | None:
+    """The turn that is to answer, beside a parked one, what people have said; None where none has spoken since.
+
+    An alert is no talk: it waits for the parked turn to settle.
+    """
+    if (turn := unsettled_beside(tx, parked.case_id)) is not None:
+        return turn
+    spoken = any(message.by_a_person for message in messages.unread(tx, parked.case_id))
+    return queue(tx, now, parked.case_id, Cause.MESSAGE, beside=parked.id) if spoken else None
 
 
 def owe_beside(tx: Tx, now: int, parked: Turn) -> None:

@@ -12,7 +12,7 @@ from bot.turns.paraphrasing import Paraphrasing
 from casestore import cases, leases, messages, model_steps, runs, turns
 from casestore.db import Store
 from casestore.errors import LeaseLost, StoreError, StoreUnavailable
-from casestore.models import CaseId, Turn
+from casestore.models import CaseId
 from casestore.states import Cause, Outcome, TurnState
 from casestore.tx import Tx
 
@@ -168,7 +168,7 @@ def _fail(tx: Tx, now: int, desk: Desk, case_id: CaseId, error: str) -> None:
         runs.end(tx, now, run.id, Outcome.ERROR, stop_reason=stop, error=error)
     turn = turns.unsettled(tx, case_id)
     if turn is not None and turn.state is TurnState.PARKED:  # it stays as it is; what failed was beside it
-        turn = turns.unsettled_beside(tx, case_id) or _owed_beside(tx, now, turn)
+        turn = turns.due_beside(tx, now, turn)
     elif turn is None and messages.unread(tx, case_id):
         turn = turns.queue(tx, now, case_id, Cause.MESSAGE)
     leases.free(tx, case_id)
@@ -180,8 +180,3 @@ def _fail(tx: Tx, now: int, desk: Desk, case_id: CaseId, error: str) -> None:
         endings.abandon(tx, now, case, turn.id, "it could not be begun", desk.settings.approval_rooms())
     else:
         turns.requeue(tx, turn.id, not_before=now + _PUT_OFF_MS)
-
-
-def _owed_beside(tx: Tx, now: int, parked: Turn) -> Turn | None:
-    unread = messages.unread(tx, parked.case_id)
-    return turns.queue(tx, now, parked.case_id, Cause.MESSAGE, beside=parked.id) if unread else None

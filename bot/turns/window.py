@@ -207,7 +207,7 @@ def text_of(response: ModelResponse) -> str:
 
 def spoken(tx: Tx, message: Message) -> UserPromptPart:
     """What somebody said and attached, with who they are to the case; that is data, whatever they say (R23)."""
-    if message.provenance in ("alert", "system"):
+    if not message.by_a_person:
         return spoken_by(str(message.provenance), message.text, message.at)
     name = principals.get(tx, message.author).name if message.author is not None else "somebody"
     if (by := message.quoted_by) is not None:

@@ -306,6 +306,20 @@ async def test_an_alert_alone_is_no_talk(rig: Rig) -> None:
     assert said(rig.model.sent[-1])[-1] == "alert: It hangs still"
 
 
+async def test_a_bug_makes_no_talk_of_an_alert_either(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = await at_a_gate(rig)
+    alert = Said(Provenance.ALERT, text_body("It hangs still"))
+    await rig.store.write(messages.receive, rig.clock.now(), case.id, alert)
+
+    def broken(*_: object) -> None:
+        raise KeyError("what nobody thought of")
+
+    monkeypatch.setattr(advance, "begin", broken)
+    rig.engine.wake(case.id)
+    await rig.engine.idle()
+    assert [turn.state for turn in await rig.turns(case)] == [TurnState.PARKED]
+
+
 async def test_a_bug_beside_leaves_the_parked_turn_as_it_is_and_is_tried_again(rig: Rig) -> None:
     case = await at_a_gate(rig)
     parked = (await rig.turns(case))[0]
