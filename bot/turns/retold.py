@@ -1,7 +1,7 @@
 """Messages of the transcript as lines of text, for a model that is to write about them, and for what the engine writes.
 
 Who speaks begins a line, and each further line of what they say is framed: nobody speaks for another (R23). What people
-and tools said is framed in the transcript already.
+and tools said is framed in the transcript already. The name of a call may be made up.
 """
 
 from collections.abc import Sequence
@@ -38,9 +38,9 @@ def _parts(message: ModelMessage, *, calls: bool) -> list[str]:
             case TextPart(content=content) if content:
                 found.append(frame.framed(f"assistant: {content}"))
             case ToolCallPart() if calls:
-                found.append(f"assistant called {part.tool_name} {short(part.args_as_json_str())}")
+                found.append(f"assistant called {frame.name(part.tool_name)} {short(part.args_as_json_str())}")
             case ToolReturnPart() if calls:
-                found.append(f"result of {part.tool_name} ({part.outcome}): {part.model_response_str()}")
+                found.append(f"result of {frame.name(part.tool_name)} ({part.outcome}): {part.model_response_str()}")
             case _:
                 continue
     return found
