@@ -7,6 +7,7 @@ Until it is there, and where the model gives nothing, what the engine made from 
 import asyncio
 import logging
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from pydantic_ai.messages import ToolCallPart
@@ -86,10 +87,11 @@ class Paraphrasing:
         if not self._desk.writes or not self._desk.settings.model.paraphrase or ended.outcome not in _WRITES_OF:
             return
         self._next[case_id] = ended.run_id
-        if case_id not in self._tasks:
+        task = self._tasks.get(case_id)
+        if task is None or task.done():  # one that has ended looks no more, though nobody may have noted its end yet
             task = asyncio.create_task(self._write_all(case_id), name=f"paraphrase-{case_id}")
             self._tasks[case_id] = task
-            task.add_done_callback(lambda _: self._tasks.pop(case_id, None))
+            task.add_done_callback(partial(self._forget, case_id))
 
     async def idle(self) -> None:
         """Wait until nothing is being written."""
@@ -103,6 +105,10 @@ class Paraphrasing:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _forget(self, case_id: CaseId, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(case_id) is task:
+            del self._tasks[case_id]
 
     async def _write_all(self, case_id: CaseId) -> None:
         while (run_id := self._next.pop(case_id, None)) is not None:
