@@ -70,6 +70,15 @@ class Standby:
         while len(self._known) > _KNOWN_AT_MOST:
             del self._known[next(iter(self._known))]
 
+    async def caught_up(self) -> bool:
+        """Whether all that came before is stored. Where a fact waits and nobody has noticed why, it is tried now."""
+        if len(self.spool) and self.since is None:
+            try:
+                await self.settle()
+            except StoreUnavailable as error:
+                self._stopped(error)
+        return not len(self.spool)
+
     async def take(self, inbound: Inbound, error: StoreUnavailable | None = None) -> None:
         """A message that cannot be stored now: it is spooled, and answered from memory where it would be answered."""
         if error is not None:

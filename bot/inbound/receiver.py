@@ -63,7 +63,7 @@ class Receiver:
         """
         if link_code.is_out_of_place(inbound.said):
             return await self._keep_out(inbound)
-        if self._standby is not None and len(self._standby.spool):  # what came before it is stored first
+        if self._standby is not None and not await self._standby.caught_up():  # what came before it is stored first
             await self._standby.take(inbound)
             return None
         try:

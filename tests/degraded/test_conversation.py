@@ -38,6 +38,28 @@ async def test_a_message_in_a_known_thread_is_answered_from_memory_and_stored_la
 
 
 @every_way
+async def test_a_store_that_goes_while_the_model_writes_about_a_case_hides_from_nobody_who_speaks_next(
+    rig: Rig, broken: Breakage
+) -> None:
+    """All that waits to be stored is what that call has used, and nobody has noticed why."""
+    held = Held()
+    rig.model.then(says("Hello."), says("At nine."))
+    rig.model.in_short.append(Waits(held, says("It is fine.")))
+    case = await rig.say("Hi", platform_id="1")
+    rig.engine.wake(case.id)
+    await held.reached.wait()
+    await rig.work()
+    async with broken(rig.store):
+        held.release.set()
+        await rig.paraphrasing.idle()
+        await speak(rig, "When do you open?", platform_id="2")
+        assert rig.posted() == ["Hello.", "At nine."]
+    await back(rig)
+    assert [text for _, text in await conversation(rig, case)] == ["Hi", "Hello.", "When do you open?", "At nine."]
+    assert [run.input_tokens for run in await rig.runs(case)] == [200, 100]
+
+
+@every_way
 async def test_its_run_has_a_record_with_what_it_used(rig: Rig, broken: Breakage) -> None:
     """R16"""
     case = await settled(rig)

@@ -217,7 +217,6 @@ async def test_while_nothing_can_be_stored_no_bot_is_answered_from_memory_and_wh
     office.answers(says("Hello."))
     thread = await office.asks("hi")
     await office.shows(thread, "Hello.")
-    await office.service.paraphrasing.idle()
     await office.until_so(lambda: office.service.store.read(_nothing_due))
     write = office.service.store.write
 
