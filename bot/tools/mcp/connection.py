@@ -7,14 +7,15 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from bot.settings.tools import Mcp
+from bot.tools.mcp.program import program
 from bot.tools.mcp.streams import LastWords, Watched
 
 if TYPE_CHECKING:
     import httpx2
     from mcp.client._transport import TransportStreams
 
-LARGEST_EVENT = 32 * 1024 * 1024
-"""Bytes of one answer that comes as an event: the SDK's own limit of 1 MiB is less than tools return."""
+LONGEST_ANSWER = 32 * 1024 * 1024
+"""Bytes of one answer: a line of a program, or an event. The SDK's 1 MiB for these is less than tools return."""
 
 statuses: ContextVar[list[int] | None] = ContextVar("statuses", default=None)
 """Where the HTTP statuses of the answers to one request are noted: the SDK does not tell 401 from 503."""
@@ -37,14 +38,11 @@ async def connection(
 
 @asynccontextmanager
 async def _program(settings: Mcp, last_words: LastWords) -> "AsyncGenerator[TransportStreams]":
-    from mcp.client.stdio import StdioServerParameters, stdio_client
+    from mcp.client.stdio import get_default_environment
 
-    program = StdioServerParameters(
-        command=settings.command or "", args=list(settings.args), encoding_error_handler="replace",
-        env={name: value.get_secret_value() for name, value in settings.env.items()},
-    )  # fmt: skip
+    env = get_default_environment() | {name: value.get_secret_value() for name, value in settings.env.items()}
     with last_words.heard() as errors:
-        async with stdio_client(program, errlog=errors) as streams:
+        async with program(settings.command or "", settings.args, env, errors, LONGEST_ANSWER) as streams:
             yield streams
 
 
@@ -57,7 +55,7 @@ async def _address(settings: Mcp, url: str) -> "AsyncGenerator[TransportStreams]
         headers={name: value.get_secret_value() for name, value in settings.headers.items()},
         timeout=httpx2.Timeout(_CONNECT_S, read=_READ_S), event_hooks={"response": [_note_status]},
     )  # fmt: skip
-    async with client, streamable_http_client(url, http_client=client, max_sse_event_size=LARGEST_EVENT) as streams:
+    async with client, streamable_http_client(url, http_client=client, max_sse_event_size=LONGEST_ANSWER) as streams:
         yield streams
 
 

@@ -5,6 +5,7 @@ from typing import cast
 from bot.redaction import Redaction
 from bot.settings.tools import Mcp
 from bot.tools.mcp.connection import statuses
+from bot.tools.mcp.program import LineTooLong
 from channels.text import one_line, visible
 
 _LONGEST = 300
@@ -31,6 +32,8 @@ def _cause(error: BaseException, settings: Mcp) -> str:
     if noted and noted[-1] >= 400:
         return f"it answers with HTTP {noted[-1]}"
     match error:
+        case LineTooLong():
+            return str(error)
         case TimeoutError():
             return "it does not answer in time"
         case OSError() if settings.command is not None:
