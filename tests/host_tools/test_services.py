@@ -150,6 +150,21 @@ async def test_a_call_that_is_cancelled_at_any_moment_takes_the_program_and_its_
         await asyncio.sleep(0.01)
 
 
+async def test_a_child_that_outlives_a_program_ends_with_the_call() -> None:
+    script = (
+        "import os, sys, time\n"
+        "pid = os.fork()\n"
+        "if pid:\n"
+        "    sys.exit(str(pid))\n"
+        "os.dup2(os.open(os.devnull, os.O_RDWR), 1)\n"
+        "os.dup2(1, 2)\n"
+        "time.sleep(600)\n"
+    )
+    done = await command.run(sys.executable, "-S", "-c", script, seconds=30)
+    while alive(int(done.err)):  # noqa: ASYNC110 - another process, which the system takes a moment to end
+        await asyncio.sleep(0.01)
+
+
 async def test_a_program_that_writes_without_end_is_bounded(tmp_path: Path) -> None:
     script = "import sys\nfor n in range(200000): print(n)\nsys.exit(3)"
     done = await command.run(sys.executable, "-S", "-c", script, seconds=30)

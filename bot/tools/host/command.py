@@ -75,11 +75,10 @@ async def _start(*argv: str) -> Process:
 
 
 async def _end(process: Process) -> None:
-    """End a program that still runs, with all of its group."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+    """End what is left of a program's group; the program itself may have ended before its children."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
 
 
 async def _last(stream: asyncio.StreamReader) -> str:
