@@ -16,12 +16,12 @@ from bot.degraded.spool import Spool
 from bot.degraded.standby import Standby
 from bot.gates import gating
 from bot.inbound import intake
+from bot.models.prompt import BUILT_IN
 from bot.settings import Settings
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt, Toolbox
 from bot.turns.engine import Engine
 from bot.turns.instruct import Ended, Lost
-from bot.turns.prompt import BUILT_IN
 from casestore import gates, principals
 from casestore.db import Store
 from casestore.deciding import Decision

@@ -19,19 +19,20 @@ from bot.degraded.standby import Standby
 from bot.inbound.copying import Copying
 from bot.inbound.listening import Listening
 from bot.inbound.receiver import Receiver
+from bot.models import prompt
 from bot.models.assistant import assistant as configured_assistant
 from bot.outbound.delivery import Delivery
 from bot.outbound.status_line import StatusLine
+from bot.retelling.paraphrasing import Paraphrasing
 from bot.schedule import Schedule
 from bot.settings import Settings
 from bot.toolkit import put, toolbox
 from bot.tools.declare import Tool
 from bot.tools.mcp.servers import Servers
-from bot.turns import beside, prompt
+from bot.turns import beside
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt
 from bot.turns.engine import Engine
-from bot.turns.paraphrasing import Paraphrasing
 from bot.watch import watch
 from casestore.db import Store
 from casestore.locks import ServiceLock

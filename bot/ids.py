@@ -2,7 +2,7 @@
 
 import secrets
 
-from bot.people import link_code
+from bot.words import link_code
 
 
 def nonce() -> str:

@@ -4,7 +4,7 @@ import json
 import re
 from urllib.parse import quote, quote_plus
 
-from bot.people import link_code
+from bot.words import link_code
 
 MASK = "***"
 

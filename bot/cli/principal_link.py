@@ -7,8 +7,9 @@ from bot.cli.command import command
 from bot.cli.here import Here
 from bot.cli.out import document, say, table
 from bot.cli.principal import Name, app
-from bot.people import link_code, linking
+from bot.people import linking
 from bot.people.linking import Made
+from bot.words import link_code
 from bot.words.present import link_json
 from bot.words.when import at_text
 from casestore import linking as links

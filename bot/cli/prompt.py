@@ -20,7 +20,7 @@ On = Annotated[
 @command(app, "show")
 def show(here: Here, on: On = None, json: Json = False) -> None:
     """The prompt as it is sent, and the version that runs record; with --json the schemas of the tools too."""
-    from bot.turns import prompt
+    from bot.models import prompt
 
     settings, tools = here.settings, box(here).offered
     first = prompt.Prompt(

@@ -12,11 +12,11 @@ from bot.cli.command import command, group
 from bot.cli.here import Here
 from bot.cli.out import block, document, say
 from bot.cli.toolbox import own, reached
+from bot.policy import policy, profiles
 from bot.settings import Settings
 from bot.settings.profiles import Profile
 from bot.tools.declare import Tool
 from bot.tools.mcp.server import Server
-from bot.turns import policy, profiles
 from bot.turns.desk import Toolbox
 from bot.words.durations import duration_text
 from bot.words.present import Document

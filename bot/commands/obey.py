@@ -7,8 +7,9 @@ from bot.commands.answer import Answer, Asked, usage
 from bot.commands.line import Line, read
 from bot.errors import Refused
 from bot.inbound import intake
-from bot.people import link_code, linking
+from bot.people import linking
 from bot.settings import Settings
+from bot.words import link_code
 from casestore import principals
 from casestore.errors import BadRequest, MoveRefused, NotFound
 from casestore.models import Principal

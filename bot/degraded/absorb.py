@@ -10,9 +10,9 @@ from bot.degraded import look_only
 from bot.degraded.spool import Answered, Arrived, Came, Exchange, Fact, Left, Used
 from bot.inbound import intake
 from bot.outbound import speech
+from bot.tools.results import CallResult
 from bot.turns import advance, endings, window
 from bot.turns.desk import Desk
-from bot.turns.results import CallResult
 from casestore import bindings, leases, messages, model_steps, outbox, transcript, turns
 from casestore.model_steps import ModelCall
 from casestore.models import Case, CaseId, Message, MessageId

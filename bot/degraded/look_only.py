@@ -4,11 +4,12 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.models import Model
 
 from bot.errors import ModelUnavailable
+from bot.models.question import ask_model, parameters, usage_of
+from bot.policy import policy
+from bot.tools import outside
 from bot.tools.declare import BadArguments, Tool
-from bot.turns import outside, policy
+from bot.tools.results import CallResult
 from bot.turns.desk import Desk, Offer
-from bot.turns.model import ask_model, parameters, usage_of
-from bot.turns.results import CallResult
 from bot.words import frame
 from casestore.model_steps import Usage
 

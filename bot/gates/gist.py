@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore.canonical import decode, encode
 from casestore.models import Step
 

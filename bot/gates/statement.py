@@ -1,7 +1,7 @@
 """The engine's words about a gate: what exactly would happen, and what became of the question. Never the model's."""
 
 from bot.tools.declare import BadArguments, Tool
-from bot.turns.results import CallResult, ResultKind
+from bot.tools.results import CallResult, ResultKind
 from casestore import principals
 from casestore.canonical import decode
 from casestore.models import Gate, Step

@@ -13,8 +13,9 @@ from bot.gates.gating import Reply
 from bot.inbound import intake, quoting
 from bot.outbound.delivery import Delivery
 from bot.outbound.losing import lose
-from bot.people import home, link_code, linking
+from bot.people import home, linking
 from bot.settings import Settings
+from bot.words import link_code
 from casestore import gates, outbox, principals
 from casestore.db import Store
 from casestore.deciding import Decision

@@ -11,7 +11,7 @@ from pydantic_ai.settings import ModelSettings
 
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.models.acceptable import acceptable
-from bot.turns.model import ask_model
+from bot.models.question import ask_model
 
 
 class Chain(Model[None]):

@@ -6,10 +6,10 @@ from pydantic_ai.messages import ModelRequest, UserPromptPart
 
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.models.provider import installed, provided
+from bot.models.question import ask_model, parameters
 from bot.settings import Settings
 from bot.settings.model import PLAYBOOK, provider_of
 from bot.tools.declare import Tool
-from bot.turns.model import ask_model, parameters
 from channels.findings import Finding
 
 QUESTION = "This is a test of the connection. Answer with one word."

@@ -2,7 +2,8 @@
 
 from bot.outbound import speech
 from bot.people import takeover
-from bot.turns import endings, paraphrase
+from bot.retelling import paraphrase
+from bot.turns import endings
 from casestore import cases, leases, outbox, turns
 from casestore.models import Case
 from casestore.states import CaseState, LeaseKind

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from bot.errors import Refused
-from bot.people import link_code
+from bot.words import link_code
 from casestore import bindings, linking, principals
 from casestore.errors import NotFound
 from casestore.models import LinkCode, Principal

@@ -1,7 +1,7 @@
 """A person takes a case over, and hands it back (R12)."""
 
 from bot.outbound import speech
-from bot.turns import results
+from bot.tools import results
 from casestore import cases, gates, leases, outbox, principals, runs, steps, turns
 from casestore.errors import MoveRefused
 from casestore.models import Case, Principal

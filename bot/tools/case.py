@@ -2,7 +2,7 @@
 
 from bot.outbound import speech
 from bot.tools.declare import Tool, ToolFailed, declare
-from bot.turns.scene import Scene
+from bot.tools.scene import Scene
 from casestore import cases
 from casestore.states import CaseState, Provenance, Tier
 from casestore.tx import Tx

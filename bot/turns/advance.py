@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.outbound import speech, wanting
-from bot.turns import beside, calls, compaction, endings, journal, window
+from bot.retelling import compaction
+from bot.tools.results import CallResult, ResultKind
+from bot.turns import beside, calls, endings, journal, window
 from bot.turns.desk import Desk, Prompt
 from bot.turns.instruct import CallModel, Compact, Ended, Instruction, Lost, RunCalls
-from bot.turns.results import CallResult, ResultKind
 from bot.turns.window import Window
 from casestore import cases, gates, leases, model_steps, prompts, recovery, runs, steps, transcript, turns
 from casestore.model_steps import ModelCall, Usage

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.gates import statement
+from bot.policy import policy, profiles
+from bot.tools import results
 from bot.tools.declare import BadArguments, Tool, ToolFailed
-from bot.turns import endings, policy, profiles, results
+from bot.tools.results import CallResult, ResultKind
+from bot.tools.scene import Scene
+from bot.turns import endings
 from bot.turns.desk import Desk
 from bot.turns.instruct import ToRun
 from bot.turns.journal import as_written
-from bot.turns.results import CallResult, ResultKind
-from bot.turns.scene import Scene
 from casestore import asking, cases, episodes, gates, principals, recovery, runs, spending, steps
 from casestore.canonical import decode
 from casestore.errors import MoveRefused

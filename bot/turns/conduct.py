@@ -15,14 +15,16 @@ from pydantic_ai.models import Model
 from bot import logs
 from bot.degraded.spool import Came, Spool, Used
 from bot.errors import ModelRefused, ModelUnavailable
+from bot.models.question import Troubled, ask_for_words, ask_model, parameters, usage_of
 from bot.outbound.status_line import StatusLine
-from bot.turns import advance, compaction, outside, unspent, window
+from bot.retelling import compaction
+from bot.tools import outside
+from bot.tools.outside import TimedOut
+from bot.tools.results import CallResult
+from bot.turns import advance, unspent, window
 from bot.turns.advance import Response
 from bot.turns.desk import Desk
 from bot.turns.instruct import CallModel, Compact, Ended, Instruction, Lost, RunCalls, ToRun
-from bot.turns.model import Troubled, ask_for_words, ask_model, parameters, usage_of
-from bot.turns.outside import TimedOut
-from bot.turns.results import CallResult
 from casestore.db import Store
 from casestore.errors import StoreUnavailable
 from casestore.models import CaseId, StepId

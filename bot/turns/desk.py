@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.clock import Clock
+from bot.models import prompt
+from bot.models.prompt import Prompt
+from bot.policy import policy, profiles
 from bot.settings import Settings
 from bot.tools.declare import Tool
-from bot.turns import policy, profiles, prompt
-from bot.turns.prompt import Prompt
 from casestore import bindings, principals
 from casestore.models import Turn
 from casestore.turns import Worker

@@ -6,10 +6,11 @@ The lease is still held afterwards: `advance` goes to the next turn under it, or
 from collections.abc import Sequence
 
 from bot.outbound import speech, wanting
-from bot.turns import paraphrase, results
+from bot.retelling import paraphrase
+from bot.tools import results
+from bot.tools.results import ResultKind
 from bot.turns.desk import Desk
 from bot.turns.instruct import Ended
-from bot.turns.results import ResultKind
 from casestore import asking, cases, gates, leases, messages, recovery, runs, steps, trail, turns
 from casestore.canonical import decode
 from casestore.models import Case, Step, Turn, TurnId

@@ -4,11 +4,11 @@ import asyncio
 import logging
 
 from bot.degraded.standby import Standby
+from bot.retelling.paraphrasing import Paraphrasing
 from bot.turns import endings
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk
 from bot.turns.instruct import Ended
-from bot.turns.paraphrasing import Paraphrasing
 from casestore import cases, leases, messages, model_steps, runs, turns
 from casestore.db import Store
 from casestore.errors import LeaseLost, StoreError, StoreUnavailable

@@ -9,7 +9,7 @@ from casestore.states import Outcome
 from casestore.turns import Begun
 
 if TYPE_CHECKING:
-    from bot.turns.compaction import Piece
+    from bot.retelling.compaction import Piece
     from bot.turns.desk import Offer
     from bot.turns.window import Window  # which needs the model layer; a command that only ends a case does not
 

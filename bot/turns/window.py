@@ -19,8 +19,8 @@ from pydantic_core import PydanticSerializationError
 
 from bot.inbound import attached
 from bot.tools.declare import wire
+from bot.tools.results import CallResult
 from bot.turns.arrange import NOT_STORED, arrange, with_waiting
-from bot.turns.results import CallResult
 from bot.words import frame
 from casestore import compactions, messages, principals, steps, transcript, turns
 from casestore.canonical import digest, encode

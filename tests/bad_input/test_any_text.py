@@ -10,7 +10,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 
 from bot.cli import story
 from bot.inbound import intake
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from bot.web.answers import Json
 from bot.words.frame import framed
 from bot.words.present import case_json, message_json

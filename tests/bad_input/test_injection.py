@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore import principals
 from casestore.models import Principal
 from casestore.states import Role, Verb

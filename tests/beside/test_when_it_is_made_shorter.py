@@ -1,8 +1,9 @@
 """What was said beside a parked turn belongs to it: the two are never parted by what is made shorter (R19)."""
 
+from bot.retelling import compaction
 from bot.settings import Settings
 from bot.settings.sections import Gates, Limits
-from bot.turns import compaction, window
+from bot.turns import window
 from casestore import compactions
 from casestore.states import OnExpiry
 from tests.beside.talker import Talker

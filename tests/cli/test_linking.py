@@ -3,7 +3,7 @@
 import re
 
 from bot.clock import SystemClock
-from bot.people import link_code
+from bot.words import link_code
 from casestore import linking, principals
 from casestore.states import Role
 from tests.cli.command_line import Cli

@@ -4,9 +4,10 @@ import pytest
 from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest
 
+from bot.retelling import compaction
 from bot.settings import Settings
 from bot.settings.sections import Limits
-from bot.turns import compaction, window
+from bot.turns import window
 from bot.turns.window import Reader
 from casestore.errors import ConstraintBroken
 from casestore.states import Outcome

@@ -2,9 +2,10 @@
 
 import pytest
 
+from bot.retelling import compaction
 from bot.settings import Settings
 from bot.settings.sections import Limits
-from bot.turns import advance, compaction
+from bot.turns import advance
 from casestore import leases
 from casestore.states import StepState
 from tests.compaction.stored import compactions_of, lived, model_steps_of

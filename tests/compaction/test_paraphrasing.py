@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from pydantic_ai.exceptions import ModelHTTPError
 
+from bot.retelling import paraphrasing
 from bot.settings import Settings
 from bot.settings.model import Model
-from bot.turns import paraphrasing
 from bot.turns.instruct import Ended
 from casestore import paraphrases
 from casestore.models import Case, CaseId, RunId, Step

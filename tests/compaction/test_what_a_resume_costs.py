@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from bot.retelling import compaction
 from bot.settings import Settings
 from bot.settings.sections import Limits
-from bot.turns import compaction, window
+from bot.turns import window
 from casestore import transcript
 from casestore.models import Case, Step
 from casestore.tx import Tx

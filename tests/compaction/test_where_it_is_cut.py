@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 
-from bot.turns import compaction, retold, window
+from bot.retelling import compaction, retold
+from bot.turns import window
 from casestore.models import CaseId, TurnId
 from casestore.transcript import Line
 

@@ -1,6 +1,6 @@
 """How the runs and the calls of a case ended."""
 
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore.models import Case
 from casestore.states import Outcome
 from tests.loop.rig import Rig

@@ -14,13 +14,13 @@ from bot.gates import gating
 from bot.gates.gating import Reply
 from bot.inbound.receiver import Receiver
 from bot.outbound.delivery import Delivery
+from bot.retelling.paraphrasing import Paraphrasing
 from bot.settings import Settings
 from bot.tools.declare import Tool
 from bot.turns import beside
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt, Toolbox
 from bot.turns.engine import Engine, take_up
-from bot.turns.paraphrasing import Paraphrasing
 from casestore import bindings, cases, gates, leases, messages, outbox, runs, trail, turns
 from casestore.db import Store
 from casestore.deciding import Decision

@@ -19,7 +19,7 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from bot.turns import compaction, paraphrasing
+from bot.retelling import compaction, paraphrasing
 from bot.words import frame
 
 ASKED, REPORTED = "scripted", "scripted-2026-11"

@@ -2,8 +2,8 @@
 
 import pytest
 
+from bot.tools.results import CallResult
 from bot.turns import advance
-from bot.turns.results import CallResult
 from casestore import cases, holds, messages
 from casestore.cases import Opening
 from casestore.errors import NotFound

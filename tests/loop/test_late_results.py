@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from bot.turns import advance, results
+from bot.tools import results
+from bot.turns import advance
 from casestore import gates, leases
 from casestore.models import StepId
 from casestore.states import GateKind, GateState, Verb

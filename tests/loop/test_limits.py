@@ -4,7 +4,7 @@ import pytest
 
 from bot.settings import Settings
 from bot.settings.sections import Limits
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore.models import Case
 from casestore.states import Outcome
 from tests.loop.conftest import MakeRig

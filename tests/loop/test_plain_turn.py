@@ -1,6 +1,6 @@
 """A message and its answer: what is said, what is stored, and the one record that is left of it (R16)."""
 
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore import leases
 from casestore.states import Outcome, StepState, TurnState
 from tests.loop.rig import Rig, checked

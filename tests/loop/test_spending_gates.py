@@ -6,7 +6,7 @@ import pytest
 
 from bot.settings import Settings
 from bot.settings.sections import Policy
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore import gates, holds, principals, trail
 from casestore.canonical import decode
 from casestore.errors import BadRequest

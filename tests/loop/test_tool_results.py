@@ -8,7 +8,7 @@ from pydantic_ai.messages import ToolCallPart
 from bot.settings import Settings
 from bot.settings.sections import Limits
 from bot.tools.declare import ToolFailed
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore import trail
 from casestore.canonical import decode
 from casestore.models import Case

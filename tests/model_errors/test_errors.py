@@ -5,7 +5,7 @@ from pydantic_ai.exceptions import ContentFilterError, ModelAPIError, ModelHTTPE
 
 from bot.settings import Settings
 from bot.settings.sections import Limits, Model
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore import leases
 from casestore.states import Outcome, StepState, TurnState, WaitingOn
 from tests.loop.conftest import MakeRig

@@ -6,7 +6,7 @@ import pytest
 
 from bot.settings import Settings
 from bot.settings.sections import Limits
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore.models import Case
 from casestore.states import GateState, Outcome, StepState, TurnState, WaitingOn
 from tests.loop.conftest import MakeRig

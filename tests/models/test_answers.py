@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore.states import Outcome, WaitingOn
 from tests.models.rig import Asked
 from tests.wire.scripted import Answer, calls, words

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore.states import Outcome
 from tests.models.rig import Asked, answering, settings_for
 from tests.wire.openai.server import OpenAIServer

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
+from bot.models.question import ask_for_words
 from bot.playbook import PlaybookModel, load_playbooks
 from bot.playbook.parse import parse
-from bot.turns.model import ask_for_words
 from tests.playbook.talk import Result, Talk, alert, calls, dump, words
 
 RUNBOOK = b"""

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from bot.alerts import intake as alerts
 from bot.errors import SettingsError
+from bot.policy import policy
 from bot.settings import Policy, Settings, load
 from bot.settings.profiles import Profile, Profiles
 from bot.toolkit import toolbox
 from bot.tools.declare import Tool
-from bot.turns import policy
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore.states import GateState, StepState, Tier, Verb
 from tests.alerts.notifications import chairs, group
 from tests.cli.command_line import Cli

@@ -9,7 +9,8 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart
 
 from bot.alerts import intake as alerts
 from bot.playbook import history
-from bot.turns import results, window
+from bot.tools import results
+from bot.turns import window
 from bot.words import frame
 from casestore.states import Verb
 from channels.attached import Attached

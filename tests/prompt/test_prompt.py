@@ -7,8 +7,8 @@ from pydantic_ai.messages import ModelMessage, ModelRequest
 
 from bot.degraded import look_only
 from bot.errors import SettingsError
+from bot.models import prompt
 from bot.settings import Settings, ToolSettings
-from bot.turns import prompt
 from casestore import bindings, prompts
 from casestore.models import Case
 from casestore.tx import Tx

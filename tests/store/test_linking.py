@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.people import link_code
+from bot.words import link_code
 from casestore import linking, principals
 from casestore.db import Store
 from casestore.errors import ConstraintBroken

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.people import closing
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore import bindings, leases, principals
 from casestore.errors import MoveRefused
 from casestore.models import Case, CaseId, Principal

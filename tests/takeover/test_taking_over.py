@@ -4,7 +4,7 @@ import pytest
 
 from bot.settings import Settings
 from bot.settings.sections import Access
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore import leases, messages
 from casestore.errors import MoveRefused
 from casestore.models import Case, LeaseRow

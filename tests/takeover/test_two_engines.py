@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from bot.tools.results import CallResult
 from bot.turns.conduct import Conductor
 from bot.turns.instruct import Ended, Lost
-from bot.turns.results import CallResult
 from casestore import leases
 from casestore.states import GateKind, GateState, Outcome, StepState
 from tests.loop.rig import MINUTE, Rig, checked

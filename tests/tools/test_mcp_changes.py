@@ -7,10 +7,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from bot.tools import outside
 from bot.tools.declare import Tool
 from bot.tools.mcp import server as mcp_server
-from bot.turns import outside, unspent
-from bot.turns.results import ResultKind
+from bot.tools.results import ResultKind
+from bot.turns import unspent
 from casestore.models import Case
 from casestore.states import GateState
 from casestore.tx import Tx

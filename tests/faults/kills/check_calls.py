@@ -4,7 +4,7 @@ import json
 from collections import Counter as Tally
 from collections import defaultdict
 
-from bot.turns.results import CallResult, ResultKind
+from bot.tools.results import CallResult, ResultKind
 from casestore.canonical import decode
 from casestore.models import Gate, GateId, Step
 from casestore.states import GateKind, StepState, Tier, Verb

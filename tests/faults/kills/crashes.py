@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import TypeVar
 
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 from casestore.check import check
 from casestore.models import Gate, OutboxRow, Step
 from casestore.tx import Tx

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 from pydantic_ai.messages import ModelResponse
 
-from bot.turns import advance, results
+from bot.tools import results
+from bot.tools.results import CallResult
+from bot.turns import advance
 from bot.turns.instruct import CallModel, Lost, RunCalls
-from bot.turns.results import CallResult
 from casestore import asking, model_steps, spending, steps
 from casestore.asking import Policy
 from casestore.errors import LeaseLost

@@ -6,7 +6,8 @@ from itertools import permutations
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
 
-from bot.turns import advance, results
+from bot.tools import results
+from bot.turns import advance
 from casestore.models import Case, StepId
 from casestore.states import StepState, Verb
 from tests.faults.races.soundness import faults

@@ -16,8 +16,8 @@ import pytest
 from bot.degraded.spool import Spool
 from bot.gates import gating
 from bot.inbound import intake
+from bot.tools.results import CallResult
 from bot.turns.conduct import Conductor
-from bot.turns.results import CallResult
 from casestore import gates, messages, runs, turns
 from casestore import steps as journal
 from casestore.db import Store

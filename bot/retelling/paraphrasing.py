@@ -15,10 +15,11 @@ from pydantic_ai.models import Model
 
 from bot.degraded.spool import Spool, Used
 from bot.errors import ModelRefused, ModelUnavailable
-from bot.turns import paraphrase, retold, window
+from bot.models.question import ask_for_words, usage_of
+from bot.retelling import paraphrase, retold
+from bot.turns import window
 from bot.turns.desk import PLAYBOOK, Desk
 from bot.turns.instruct import Ended
-from bot.turns.model import ask_for_words, usage_of
 from bot.words import frame
 from casestore import cases, model_steps, paraphrases, prompts, runs, trail, transcript
 from casestore.canonical import digest, encode

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bot.policy import profiles
 from bot.settings import Settings, Verdict
 from bot.settings.profiles import Profile
 from bot.tools.declare import Tool
-from bot.turns import profiles
 from casestore import asking
 from casestore.models import Case, Principal, Step
 from casestore.states import GateKind, OnExpiry, Role, Tier

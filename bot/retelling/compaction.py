@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from bot.retelling import paraphrase, retold
 from bot.settings.sections import Limits
-from bot.turns import paraphrase, retold
 from bot.turns.desk import Desk, Prompt
 from bot.turns.window import Window
 from bot.words import frame

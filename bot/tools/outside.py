@@ -6,10 +6,9 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 
 from bot import logs
-from bot.tools import printing
+from bot.tools import printing, results
 from bot.tools.declare import BadArguments, OutcomeOpen, Tool, ToolFailed
-from bot.turns import results
-from bot.turns.results import CallResult
+from bot.tools.results import CallResult
 
 log = logging.getLogger("casebound.outside")
 
