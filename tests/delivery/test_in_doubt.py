@@ -76,7 +76,7 @@ async def test_a_platform_that_cannot_be_asked_at_a_start_keeps_only_that_thread
 async def test_a_question_that_is_never_answered_is_given_up_and_asked_again_later(
     make_rig: MakeRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.outbound.delivery._PATIENCE_S", 0.01)
+    monkeypatch.setattr("bot.outbound.sending._PATIENCE_S", 0.01)
     rig = await make_rig(channel=(channel := Deaf(hangs=True)))
     case = await left_over(rig, "one", "two")
     await rig.delivery.reconcile()
@@ -119,7 +119,7 @@ class Silent(MemoryChannel):
 
 
 async def test_a_send_that_is_never_answered_is_looked_for(make_rig: MakeRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.outbound.delivery._PATIENCE_S", 0.01)
+    monkeypatch.setattr("bot.outbound.sending._PATIENCE_S", 0.01)
     rig = await make_rig(channel=Silent())
     case = await saying(rig, "one", "two")
     await rig.deliver()

@@ -180,7 +180,7 @@ async def test_a_store_that_cannot_be_written_after_a_send_makes_nobody_say_it_a
     """The row is marked as soon as the store can be written again; until then it stands before those behind it."""
     case = await saying(rig, "one", "two")
     write, failures = rig.store.write, 2
-    monkeypatch.setattr("bot.outbound.delivery._IDLE_S", 0)
+    monkeypatch.setattr("bot.outbound.sending._AGAIN_S", 0)
 
     async def failing(fn: Callable[..., object], *args: object, **kwargs: object) -> object:
         nonlocal failures
