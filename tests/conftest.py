@@ -1,6 +1,8 @@
 """What every test may use: a fixed time, a counted nonce, a real store, and short ways to a case that is at work."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from bot.tools import arguments, declare
 from casestore import (
     asking,
     bindings,
@@ -50,6 +53,27 @@ BOOT = "boot-1"
 WORKER = Worker(holder="engine-1", boot=BOOT, agent="assistant", model="playbook", lease_ttl=LEASE_TTL)
 USAGE = Usage("stop", "playbook-1", "response-1", 100, 20, 10, 0.25)
 RESTART = Call(0, "call-1", "host.restart_service", "v1", Tier.CONSEQUENTIAL, '{"service":"nginx"}')
+
+
+@pytest.fixture(scope="session", autouse=True)
+def each_signature_is_read_once() -> Iterator[None]:
+    """The same bundled tools are declared for thousands of tests: what is read from a signature is kept."""
+    kept: dict[object, tuple[dict[str, object], str | None, arguments.Check]] = {}
+    read = declare.from_signature
+
+    def once(
+        function: Callable[..., object], name: str, *, skip: int
+    ) -> tuple[dict[str, object], str | None, arguments.Check]:
+        code = getattr(function, "__code__", function)
+        same = (name, skip, code, function.__doc__, str(inspect.signature(function)))
+        if same not in kept:
+            kept[same] = read(function, name, skip=skip)
+        schema, described, check = kept[same]
+        return deepcopy(schema), described, check
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(declare, "from_signature", once)
+        yield
 
 
 @pytest.fixture
