@@ -125,8 +125,8 @@ def rebuild(tx: Tx, step: Step) -> str:
 def keep(tx: Tx, now: int, limits: Limits, piece: Piece, *, words: str = "", step_id: StepId | None = None) -> None:
     """Store the shorter text: the model's `words`, or what the engine makes where there are none."""
     by_model = step_id is not None and bool(words.strip())
-    text = storable(words.strip()) if by_model else _by_engine(tx, piece, _most(limits))
     head = _HEAD[MadeBy.MODEL if by_model else MadeBy.ENGINE]
+    text = storable(words.strip()) if by_model else _by_engine(tx, piece, _most(limits) - len(head) - 1)
     compactions.add(
         tx, now, piece.case_id, upto=piece.upto, text=retold.bounded(frame.framed(f"{head}\n{text}"), _most(limits)),
         step_id=step_id if by_model else None,
@@ -161,15 +161,15 @@ def _most(limits: Limits) -> int:
 
 
 def _by_engine(tx: Tx, piece: Piece, most: int) -> str:
-    """The paraphrase, then what was said, the newest last: what does not fit goes from the older end."""
+    """The paraphrase, then what was said, the newest last: what does not fit, framed, goes from the older end."""
     before = [] if piece.before is None else _body(piece.before).splitlines()
     if piece.before is not None and piece.before.made_by is MadeBy.ENGINE:  # its paraphrase is an older one of the same
         before = [line for line in before if line.startswith("- ")]
     said = [f"- {retold.short(line)}" for line in retold.lines(piece.rows, calls=False)]
     told = retold.bounded(paraphrase.of_case(tx, piece.case_id), most // 2)
-    left, kept = most - len(told), list[str]()
+    left, kept = most - len(frame.framed(f"\n{told}")), list[str]()
     for line in reversed([*before, *said]):
-        left -= len(line) + 1
+        left -= len(frame.framed(f"\n{line}"))
         if left < 0:
             break
         kept.append(line)
