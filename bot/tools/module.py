@@ -3,12 +3,16 @@
 import contextlib
 import importlib
 import sys
+import sysconfig
 import traceback
 from pathlib import Path
 
+import bot
 from bot.errors import SettingsError
 from bot.tools.arguments import BadDeclaration
 from bot.tools.declare import Tool
+
+_NOT_THEIRS = (Path(bot.__path__[0]), *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")))
 
 
 def tools_in(module: str, path: Path) -> list[Tool]:
@@ -41,10 +45,16 @@ def tools_in(module: str, path: Path) -> list[Tool]:
 def _what(error: BaseException) -> str:
     """The kind of the error and where it happened, in one line; never its whole traceback."""
     text = " ".join(str(error).split())[:200]
-    frames = traceback.extract_tb(error.__traceback__)
-    at = next((f" at line {one.lineno} of {one.filename}" for one in reversed(frames) if _theirs(one.filename)), "")
-    return f"{type(error).__name__}{f': {text}' if text else ''}{at}"
+    frames = [one for one in reversed(traceback.extract_tb(error.__traceback__)) if _is_code(one.filename)]
+    at = next((one for one in frames if _theirs(one.filename)), None) or next(iter(frames), None)
+    where = "" if at is None else f" at line {at.lineno} of {at.filename}"
+    return f"{type(error).__name__}{f': {text}' if text else ''}{where}"
+
+
+def _is_code(filename: str) -> bool:
+    return not filename.startswith("<") and filename not in (__file__, importlib.__file__)
 
 
 def _theirs(filename: str) -> bool:
-    return not filename.startswith("<") and filename not in (__file__, importlib.__file__)
+    """Whether they wrote it themselves: it is no part of Casebound, of a package or of Python."""
+    return not any(Path(filename).is_relative_to(place) for place in _NOT_THEIRS)

@@ -161,13 +161,36 @@ async def test_one_with_an_effect_that_hangs_leaves_its_outcome_to_a_person(make
             "called host",
         ),
         (HEAD + '@tool("T {x}")\nasync def t() -> str:\n    "T"\n    return ""', "its statement may only name its arg"),
-        (HEAD + '@tool("T")\ndef t() -> str:\n    "T"\n    return ""', "has to be a coroutine function"),
+        (HEAD + '@tool("T")\ndef t() -> str:\n    "T"\n    return ""', "coroutine function; write async def"),
+        (HEAD + '@tool("T")\nasync def t() -> str:\n    return ""', "give its function a docstring"),
+        (HEAD + '@tool(" ")\nasync def t() -> str:\n    "T"\n    return ""', "its statement is empty"),
+        (HEAD + '@tool("T")\nasync def t(x) -> str:\n    "T"\n    return ""', "parameter x has no type; write x: s"),
+        (HEAD + '@tool("T")\nasync def t(*x: str) -> str:\n    "T"\n    return ""', r"\*args, .* are not offered"),
+        (HEAD + '@tool("T", tier="readonly")\nasync def t() -> str:\n    "T"\n    return ""', "no tier 'readonly'"),
+        (HEAD + '@tool("T", may_change="x")\nasync def t(x: str) -> str:\n    "T"\n    return ""', "has to be a list"),
+        (HEAD + '@tool\nasync def t() -> str:\n    "T"\n    return ""', "and not with @tool alone"),
+        (
+            HEAD + 'class Thing: pass\n@tool("T")\nasync def t(x: Thing) -> str:\n    "T"\n    return ""',
+            r"a type that cannot be said in JSON \(.*Thing.*\); take str",
+        ),
+        (
+            HEAD + '@tool("T", timeout="5s")\nasync def t() -> str:\n    "T"\n    return ""',
+            r"keyword argument 'timeout' at line \d of \S+my_tools.py; mend",
+        ),
+        ("import json\njson.loads('{')", r"JSONDecodeError: .* at line 2 of \S+my_tools.py; mend"),
     ],
 )
 def test_a_module_that_cannot_be_used_is_told_of_in_one_sentence(write: Write, text: str, said: str) -> None:
     with pytest.raises(SettingsError, match=said) as caught:
         toolbox(write(text), {}, lambda: 0)
     assert "\n" not in str(caught.value)
+
+
+async def test_a_tier_in_words_is_that_tier(cli: Cli, write: Write, tmp_path: Path) -> None:
+    write(HEAD + '@tool("T", tier="read_only")\nasync def own() -> str:\n    "T"\n    return ""')
+    (tmp_path / "casebound.toml").write_text('[python]\nmodule = "my_tools"\n')
+    listed = {one["name"]: one for one in (await cli("tools", "list", "--json")).json["tools"]}
+    assert (listed["own"]["tier"], listed["own"]["policy"]) == ("read_only", "free")
 
 
 async def test_what_a_module_prints_is_not_part_of_the_document(cli: Cli, write: Write, tmp_path: Path) -> None:
