@@ -177,7 +177,8 @@ async def test_while_nothing_can_be_stored_only_what_no_profile_narrows_is_offer
     ("text", "why"),
     [
         ("[profiles.roles.boss]\ntools = []", "there is no role 'boss'; there are requester, operator, admin, nobody"),
-        ('[profiles.roles.requester]\ntools = ["host."]', "pattern"),
+        ('[profiles.roles.requester]\ntools = ["host."]', "has to be the name of a tool, or host.* for"),
+        ('[profiles.roles.requester]\nwithout = ["*.load"]', "has to be the name of a tool, or host.* for"),
         ("[profiles.roles.requester]\ntool = []", "did you mean profiles.roles.requester.tools?"),
         ('[profiles.roles.requester]\nroutine = "always"', "'free', 'gate' or 'refuse'"),
     ],

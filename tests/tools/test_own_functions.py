@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import SettingsError
-from bot.settings import Settings
+from bot.settings import Settings, load
 from bot.toolkit import toolbox
 from tests.cli.command_line import Cli
 from tests.loop.conftest import MakeRig
@@ -184,6 +184,13 @@ def test_a_module_that_cannot_be_used_is_told_of_in_one_sentence(write: Write, t
     with pytest.raises(SettingsError, match=said) as caught:
         toolbox(write(text), {}, lambda: 0)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["my_tools.py", "./my_tools", "my-tools", ""])
+def test_a_module_is_named_and_not_its_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / "casebound.toml").write_text(f'[python]\nmodule = "{name}"\n')
+    with pytest.raises(SettingsError, match=r"python.module: has to be the name of a module, such as my_tools: no .py"):
+        load(tmp_path / "casebound.toml")
 
 
 async def test_a_tier_in_words_is_that_tier(cli: Cli, write: Write, tmp_path: Path) -> None:
