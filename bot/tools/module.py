@@ -3,16 +3,13 @@
 import contextlib
 import importlib
 import sys
-import sysconfig
 import traceback
 from pathlib import Path
 
-import bot
+from bot import blame
 from bot.errors import SettingsError
 from bot.tools.arguments import BadDeclaration
 from bot.tools.declare import Tool
-
-_NOT_THEIRS = (Path(bot.__path__[0]), *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")))
 
 
 def tools_in(module: str, path: Path) -> list[Tool]:
@@ -45,16 +42,11 @@ def tools_in(module: str, path: Path) -> list[Tool]:
 def _what(error: BaseException) -> str:
     """The kind of the error and where it happened, in one line; never its whole traceback."""
     text = " ".join(str(error).split())[:200]
-    frames = [one for one in reversed(traceback.extract_tb(error.__traceback__)) if _is_code(one.filename)]
-    at = next((one for one in frames if _theirs(one.filename)), None) or next(iter(frames), None)
+    frames = (one for one in reversed(traceback.extract_tb(error.__traceback__)) if _is_code(one.filename))
+    at = blame.theirs(error) or next(frames, None)
     where = "" if at is None else f" at line {at.lineno} of {at.filename}"
     return f"{type(error).__name__}{f': {text}' if text else ''}{where}"
 
 
 def _is_code(filename: str) -> bool:
     return not filename.startswith("<") and filename not in (__file__, importlib.__file__)
-
-
-def _theirs(filename: str) -> bool:
-    """Whether they wrote it themselves: it is no part of Casebound, of a package or of Python."""
-    return not any(Path(filename).is_relative_to(place) for place in _NOT_THEIRS)

@@ -4,8 +4,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from pathlib import Path
 
-from bot import logs
+from bot import blame, logs
 from bot.tools import printing, results
 from bot.tools.declare import BadArguments, OutcomeOpen, Tool, ToolFailed
 from bot.tools.results import CallResult
@@ -43,7 +44,9 @@ async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
     except (ToolFailed, BadArguments) as error:
         return results.failed(str(error))
     except Exception as error:
-        log.exception("tool.raised", extra={"fields": {"tool": tool.name}})
+        line = blame.theirs(error)
+        where = {} if line is None else {"line": f"{Path(line.filename).name}:{line.lineno}"}
+        log.exception("tool.raised", extra={"fields": {"tool": tool.name, **where}})
         return results.failed(f"it failed unexpectedly ({type(error).__name__})", told=True)
 
 

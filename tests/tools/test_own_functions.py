@@ -93,7 +93,9 @@ async def spend() -> str:
 )
 
 
-async def test_one_that_raises_hangs_or_floods_ends_as_one_bounded_result(make_rig: MakeRig, write: Write) -> None:
+async def test_one_that_raises_hangs_or_floods_ends_as_one_bounded_result(
+    make_rig: MakeRig, write: Write, caplog: pytest.LogCaptureFixture
+) -> None:
     rig = await served(make_rig, write(BAD))
     rig.model.then(
         calls(("raises", {}), ("hangs", {}), ("measure", {"text": "y" * 100_000}), ("flood", {})), says("Done.")
@@ -102,6 +104,9 @@ async def test_one_that_raises_hangs_or_floods_ends_as_one_bounded_result(make_r
     await rig.work()
     raised, hung, measured, flooded = [step.result or "" for step in await rig.steps(case)]
     assert raised == '{"content":"it failed unexpectedly (KeyError)","kind":"failed","told":true}'
+    (told,) = [record for record in caplog.records if record.message == "tool.raised"]
+    line = 1 + BAD[: BAD.index("raise KeyError")].count("\n")
+    assert vars(told)["fields"] == {"tool": "raises", "line": f"my_tools.py:{line}"}
     assert "did not come back" in hung
     assert measured == '{"content":100000,"kind":"ok"}'
     assert len(flooded) > 5_000_000
