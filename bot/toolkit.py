@@ -34,6 +34,11 @@ def toolbox(
     theirs = [] if own.module is None else tools_in(own.module, own.path)
     declared = {tool.name: tool for tool in (*bundled, *further)}
     for tool in theirs:
+        if (server := tool.name.partition(".")[0]) in settings.mcp:
+            raise SettingsError(
+                f"The tool {tool.name} of [python] module would pass for one of the server [mcp.{server}]: "
+                "give one of the two another name"
+            )
         if declared.setdefault(tool.name, tool) is not tool:
             raise SettingsError(f"Two tools are called {tool.name}: give the one in [python] module another name")
     for name in settings.tools:

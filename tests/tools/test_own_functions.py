@@ -198,6 +198,13 @@ def test_a_module_is_named_and_not_its_file(tmp_path: Path, name: str) -> None:
         load(tmp_path / "casebound.toml")
 
 
+def test_one_that_would_pass_for_a_tool_of_a_server_is_refused(write: Write) -> None:
+    own = write(HEAD + '@tool("T", name="shop.order")\nasync def own() -> str:\n    "T"\n    return ""')
+    both = Settings.model_validate({"mcp": {"shop": {"command": "x"}}}).model_copy(update={"python": own.python})
+    with pytest.raises(SettingsError, match=r"shop.order .* would pass for one of the server \[mcp.shop\]"):
+        toolbox(both, {}, lambda: 0)
+
+
 async def test_a_tier_in_words_is_that_tier(cli: Cli, write: Write, tmp_path: Path) -> None:
     write(HEAD + '@tool("T", tier="read_only")\nasync def own() -> str:\n    "T"\n    return ""')
     (tmp_path / "casebound.toml").write_text('[python]\nmodule = "my_tools"\n')
