@@ -83,12 +83,6 @@ async def measure(text: str) -> int:
 async def flood() -> str:
     \"\"\"Flood.\"\"\"
     return "x" * 5_000_000
-
-@tool("Spend", timeout_ms=20, tier=Tier.ROUTINE)
-async def spend() -> str:
-    \"\"\"Spend.\"\"\"
-    await asyncio.Event().wait()
-    return "never"
 """
 )
 
@@ -111,6 +105,22 @@ async def test_one_that_raises_hangs_or_floods_ends_as_one_bounded_result(
     assert measured == '{"content":100000,"kind":"ok"}'
     assert len(flooded) > 5_000_000
     assert len(str(rig.model.sent[-1])) < 4 * rig.settings.limits.result_characters + 250_000
+    assert (await rig.texts(case))[-1] == "Done."
+
+
+@pytest.mark.parametrize("error", ["SystemExit", "KeyboardInterrupt", "asyncio.CancelledError"])
+async def test_one_that_would_end_the_service_has_failed_like_any_other(
+    make_rig: MakeRig, write: Write, error: str
+) -> None:  # fmt: skip
+    text = f'{HEAD}@tool("T", tier=Tier.READ_ONLY)\nasync def ends() -> None:\n    "T"\n    raise {error}'
+    rig = await served(make_rig, write(text))
+    rig.model.then(calls(("ends", {}), ("ends", {})), says("Done."))
+    case = await rig.say("end")
+    await rig.work()
+    failed = f"it failed unexpectedly ({error.removeprefix('asyncio.')})"
+    assert [step.result for step in await rig.steps(case)] == [
+        f'{{"content":"{failed}","kind":"failed","told":true}}'
+    ] * 2
     assert (await rig.texts(case))[-1] == "Done."
 
 
@@ -145,9 +155,14 @@ async def test_what_a_function_prints_is_in_the_log_and_not_in_our_output(
     assert len(text) <= 2_000
 
 
-async def test_one_with_an_effect_that_hangs_leaves_its_outcome_to_a_person(make_rig: MakeRig, write: Write) -> None:
+@pytest.mark.parametrize("does", ["asyncio.Event().wait()", "cut_off()"])
+async def test_one_with_an_effect_that_hangs_or_is_cut_off_leaves_its_outcome_to_a_person(
+    make_rig: MakeRig, write: Write, does: str
+) -> None:
     """R14."""
-    rig = await served(make_rig, write(BAD))
+    cut_off = "async def cut_off() -> None:\n    raise asyncio.CancelledError\n"
+    spend = f'@tool("S", timeout_ms=20, tier=Tier.ROUTINE)\nasync def spend() -> None:\n    "S"\n    await {does}'
+    rig = await served(make_rig, write(f"{HEAD}{cut_off}{spend}"))
     rig.model.then(calls(("spend", {})))
     case = await rig.say("spend")
     await rig.work()
