@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from pydantic import SecretStr
 from pydantic_ai.models import Model
 
-from bot import first_start, ids
+from bot import first_start, ids, logs
 from bot.clock import Clock, SystemClock
 from bot.degraded.spool import Spool
 from bot.degraded.standby import Standby
@@ -23,6 +23,7 @@ from bot.models import prompt
 from bot.models.assistant import assistant as configured_assistant
 from bot.outbound.delivery import Delivery
 from bot.outbound.status_line import StatusLine
+from bot.policy import unknown
 from bot.retelling.paraphrasing import Paraphrasing
 from bot.schedule import Schedule
 from bot.settings import Settings
@@ -96,6 +97,8 @@ async def running(
         stack.push_async_callback(store.close)
         assistant = await stack.enter_async_context(model or configured_assistant(settings))
         first = await store.write(first_start.principals_of_first_start, clock.now(), settings.service.tenant)
+        for why in await store.read(unknown.people, settings):
+            logs.event(log, "profiles.nobody", logging.WARNING, why=why)
         service = _assemble(settings, clock, store, dict(channels or {}), assistant, tools, first=first)
         async with _at_work(service):
             yield service

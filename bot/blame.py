@@ -1,12 +1,15 @@
 """Saying in one line what went wrong and where, without a traceback."""
 
+import sysconfig
+import traceback
 from collections.abc import Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import FrameType
 from typing import cast
 
 OURS = frozenset({"bot", "casestore", "channels"})
 MOST = 3
+_NOT_THEIRS = (Path(__file__).parent, *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")))
 
 
 def what(error: BaseException) -> str:
@@ -25,6 +28,16 @@ def where(error: BaseException) -> str | None:
             return place
     places = [_place(frame, line) for frame, line in _frames(error) if _module(frame).partition(".")[0] in OURS]
     return places[-1] if places else None
+
+
+def theirs(error: BaseException) -> traceback.FrameSummary | None:
+    """The innermost place in what an installation wrote itself: no part of Casebound, of a package or of Python."""
+    frames = reversed(traceback.extract_tb(error.__traceback__))
+    return next((one for one in frames if _is_theirs(Path(one.filename))), None)
+
+
+def _is_theirs(file: Path) -> bool:
+    return file.is_absolute() and not any(file.is_relative_to(place) for place in _NOT_THEIRS)
 
 
 def _members(error: BaseException) -> tuple[BaseException, ...]:

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+from bot.errors import SettingsError
+from bot.models import prompt
 from bot.settings import Settings
 from bot.tools.mcp.server import Server
 from bot.tools.mcp.servers import Servers
@@ -60,6 +62,34 @@ def _of_server(server: Server, settings: Settings) -> Finding:
     if server.refused:
         return Finding(what, " ".join(server.refused), "Have its tools mended, or do without them.")
     return Finding(what, f"It has {len(server.names)} tools. See: casebound tools list")
+
+
+def of_refused(what: str, refused: Exception) -> Finding:
+    """A part that the settings name and that cannot be put together."""
+    return Finding(what, _ended(str(refused)), "Mend that: the service does not start like this.")
+
+
+def of_prompt(settings: Settings) -> list[Finding]:
+    """Whether the house prompt can be read, where one is named."""
+    file = settings.prompt.house
+    if file is None:
+        return []
+    try:
+        text = prompt.house(settings)
+    except SettingsError as error:
+        return [of_refused("prompt", error)]
+    if not text:
+        return [Finding("prompt", f"{file} is empty.", "Write into it, or take house out of [prompt].")]
+    return [Finding("prompt", f"{file} has {len(text)} characters. See: casebound prompt show")]
+
+
+def of_profiles(strange: Sequence[str]) -> list[Finding]:
+    """What they name that is not there; nothing where all is."""
+    return [Finding("profiles", _ended(one), "Correct that name in the settings.") for one in strange]
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
 
 def of_the_file(settings: Settings) -> Finding:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bot import logs
 from bot.errors import SettingsError
+from bot.policy import unknown
 from bot.settings import Settings
-from bot.settings.profiles import matches
 from bot.tools.case import case_tools
 from bot.tools.declare import BadDeclaration, Tool
 from bot.tools.host import host_tools
@@ -34,6 +34,11 @@ def toolbox(
     theirs = [] if own.module is None else tools_in(own.module, own.path)
     declared = {tool.name: tool for tool in (*bundled, *further)}
     for tool in theirs:
+        if (server := tool.name.partition(".")[0]) in settings.mcp:
+            raise SettingsError(
+                f"The tool {tool.name} of [python] module would pass for one of the server [mcp.{server}]: "
+                "give one of the two another name"
+            )
         if declared.setdefault(tool.name, tool) is not tool:
             raise SettingsError(f"Two tools are called {tool.name}: give the one in [python] module another name")
     for name in settings.tools:
@@ -41,11 +46,8 @@ def toolbox(
             near = difflib.get_close_matches(name, declared, 1)
             hint = f"; did you mean {near[0]}?" if near else "; see: casebound tools list"
             raise SettingsError(f'[tools."{name}"] is about a tool that does not exist{hint}')
-    for where, profile in settings.profiles.every().items():
-        for named in (*(profile.tools or ()), *profile.without):
-            of_server = named.partition(".")[0] in settings.mcp  # which tools it has is not known before it is reached
-            if not of_server and not matches(named, declared.keys()):
-                raise SettingsError(f"[{where}] names {named}, and there is no such tool; see: casebound tools list")
+    if strange := unknown.tools(settings, declared):
+        raise SettingsError(strange[0])
     try:
         tools = {name: _as_set(tool, settings) for name, tool in declared.items()}
     except BadDeclaration as error:
@@ -66,6 +68,8 @@ def put(box: Toolbox, settings: Settings, server: str, tools: Sequence[Tool]) ->
     for name in settings.tools:
         if name.partition(".")[0] == server and name not in found:
             logs.event(log, "mcp.no_such_tool", logging.WARNING, server=server, tool=name)
+    for why in unknown.tools(settings, found, server):
+        logs.event(log, "mcp.no_such_tool", logging.WARNING, server=server, why=why)
     box.put(server, found)
 
 

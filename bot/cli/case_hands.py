@@ -14,7 +14,7 @@ from bot.errors import Refused
 from bot.gates import gating
 from bot.inbound import loops
 from bot.people import binding, takeover
-from casestore import cases
+from casestore import cases, leases
 from casestore.models import Case, Principal
 from casestore.principals import actor
 from casestore.tx import Tx
@@ -35,8 +35,13 @@ def take(here: Here, number: CaseNumber, as_: As = BY_DEFAULT) -> None:
 @command(app, "release")
 def release(here: Here, number: CaseNumber, as_: As = BY_DEFAULT) -> None:
     """Hand a case back to the assistant, which goes on with what people said meanwhile in view."""
-    case = here.write(_release, here.now, as_, number)
-    say(f"{case.label} is the assistant's again. {worked(here)}")
+    case, has_work = here.write(_release, here.now, as_, number)
+    say(f"{case.label} is the assistant's again.")
+    if has_work:
+        say(worked(here))
+    else:
+        say("Nothing was said that it has not answered or handed on already. To have it go on, say what it shall do:")
+        say(here.typed(f"case say {case.label} TEXT"))
 
 
 @command(app, "assign")
@@ -82,9 +87,10 @@ def _take(tx: Tx, now: int, as_: str, number: int) -> Case:
     return takeover.take(tx, now, case, by)
 
 
-def _release(tx: Tx, now: int, as_: str, number: int) -> Case:
+def _release(tx: Tx, now: int, as_: str, number: int) -> tuple[Case, bool]:
+    """The case, and whether there is something that the assistant has to answer now."""
     by, case = _case(tx, as_, number, "hand a case back")
-    return takeover.release(tx, now, case, by)
+    return takeover.release(tx, now, case, by), leases.has_work(tx, case.id)
 
 
 def _assign(tx: Tx, now: int, as_: str, number: int, assignee: str) -> Case:

@@ -1,7 +1,7 @@
 """`casebound doctor`: what is configured, what is missing, and what to do about it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated
 
 import typer
@@ -14,6 +14,7 @@ from bot.cli.out import block, document, say
 from bot.cli.toolbox import reached
 from bot.errors import Refused, SettingsError
 from bot.settings import Settings
+from bot.tools.declare import Tool
 from channels.findings import Finding
 
 Room = Annotated[
@@ -88,16 +89,16 @@ async def _all(here: Here, room: str | None) -> AsyncIterator[Finding]:
     from bot import doctor as look
     from bot.app import configured
     from bot.models.trying import of_assistant
-    from bot.playbook import load_playbooks
+    from bot.policy import unknown
 
     settings = here.settings
     file = look.of_the_file(settings)
     yield file
-    async with reached(here) as (tools, servers):
-        offered, found = tools.offered, look.of_servers(servers, settings)
-    async for finding in of_assistant(settings, offered, len(load_playbooks(settings.playbooks.paths))):
+    tools, found = await _tools(here)
+    books, of_books = _playbooks(settings)
+    async for finding in of_assistant(settings, tools, books):
         yield finding
-    for finding in found:
+    for finding in (*of_books, *look.of_prompt(settings), *found):
         yield finding
     yield look.of_alerts(settings)
     channels = configured(settings)
@@ -105,8 +106,40 @@ async def _all(here: Here, room: str | None) -> AsyncIterator[Finding]:
         yield finding
     if file.ok:
         async with here.store() as store:
+            for finding in look.of_profiles(await store.read(unknown.people, settings)):
+                yield finding
             async for finding in look.of_people(store, channels, look.listened_to(settings)):
                 yield finding
+
+
+async def _tools(here: Here) -> tuple[Sequence[Tool] | None, list[Finding]]:
+    """Those that a model is offered, or None where they cannot be put together; and what is found of them."""
+    from bot import doctor as look
+    from bot.policy import unknown
+
+    settings = here.settings
+    try:
+        async with reached(here) as (tools, servers):
+            strange = [
+                one
+                for name, server in servers.all.items()
+                if server.trouble is None  # else it is not known which tools it has
+                for one in unknown.tools(settings, tools.tools, name)
+            ]
+            return tools.offered, [*look.of_servers(servers, settings), *look.of_profiles(strange)]
+    except SettingsError as error:
+        return None, [look.of_refused("tools", error)]
+
+
+def _playbooks(settings: Settings) -> tuple[int | None, list[Finding]]:
+    """How many there are; None, and why, where one of them cannot be used."""
+    from bot import doctor as look
+    from bot.playbook import PlaybookError, load_playbooks
+
+    try:
+        return len(load_playbooks(settings.playbooks.paths)), []
+    except PlaybookError as error:
+        return None, [look.of_refused("playbooks", error)]
 
 
 def _rooms(settings: Settings, room: str | None) -> dict[str, str | None]:

@@ -15,16 +15,22 @@ from channels.findings import Finding
 QUESTION = "This is a test of the connection. Answer with one word."
 
 
-async def of_assistant(settings: Settings, tools: Sequence[Tool], playbooks: int) -> AsyncIterator[Finding]:
-    """Who answers, and whether each model does. The tools are sent along: some models and servers take none."""
+async def of_assistant(
+    settings: Settings, tools: Sequence[Tool] | None, playbooks: int | None
+) -> AsyncIterator[Finding]:  # fmt: skip
+    """Who answers, and whether each model does. The tools are sent along: some models and servers take none.
+
+    None where tools, or playbooks, cannot be put together; nobody answers then until that is mended.
+    """
     named = settings.model.names
-    yield Finding(
-        "assistant",
-        f"{', then '.join(named)}, with {playbooks} playbooks and {len(tools)} tools. See: casebound tools list",
-    )
+    if tools is not None and playbooks is not None:
+        yield Finding(
+            "assistant",
+            f"{', then '.join(named)}, with {playbooks} playbooks and {len(tools)} tools. See: casebound tools list",
+        )
     for name in named:
         if name != PLAYBOOK:
-            yield await _tried(settings, name, tools)
+            yield await _tried(settings, name, tools or ())
 
 
 async def _tried(settings: Settings, name: str, tools: Sequence[Tool]) -> Finding:

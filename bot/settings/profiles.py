@@ -1,9 +1,10 @@
 """`[profiles]`: what the assistant may do for some people, or for nobody in particular: less than the policy allows."""
 
+import re
 from collections.abc import Iterable
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from bot.settings.section import Section
 from bot.settings.values import Verdict
@@ -12,7 +13,14 @@ from casestore.states import Role, Tier
 NOBODY = "nobody"
 """Whom a turn acts for that no person has caused, such as one about an alert."""
 
-ToolNames = Annotated[str, Field(pattern=r"^[\w-]+(\.[\w-]+)*(\.\*)?$", max_length=64)]
+
+def _named(names: str) -> str:
+    if re.fullmatch(r"[\w-]+(\.[\w-]+)*(\.\*)?", names):
+        return names
+    raise ValueError("has to be the name of a tool, or host.* for all whose names begin so")
+
+
+ToolNames = Annotated[str, Field(max_length=64), AfterValidator(_named)]
 """A tool, or with `.*` at its end every tool whose name begins so."""
 
 

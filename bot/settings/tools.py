@@ -18,10 +18,16 @@ Note = Annotated[str, Field(min_length=1, max_length=4_000)]
 _TAKEN = ("case", "host")
 
 
+def _module(name: str) -> str:
+    if re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", name) and not name.endswith(".py"):
+        return name
+    raise ValueError("has to be the name of a module, such as my_tools: no .py, and its directory in python.path")
+
+
 class Python(Section):
     """`[python]`: tools of one's own, in Python."""
 
-    module: str | None = Field(default=None, pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
+    module: Annotated[str, AfterValidator(_module)] | None = None
     path: Place = Path(".")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import cast
 
 from pydantic import ValidationError
+from pydantic.errors import PydanticUserError
 from pydantic_core import to_jsonable_python
 
 SUBJECT = re.compile(r"^(Input|String|Value|List|Dictionary|Set|Tuple) (?=should|must)")
@@ -62,6 +63,11 @@ def from_signature(
         built = Signature(_without(function, name, skip), takes_ctx=False, name=name)
     except (UserError, NameError, TypeError) as error:
         raise BadDeclaration(f"Tool {name}: its signature has no schema: {error}") from error
+    except PydanticUserError as error:
+        raise BadDeclaration(
+            f"Tool {name}: a parameter has a type that cannot be said in JSON ({error.message.split('. ')[0]}); "
+            "take str, int, float, bool, or a list, a dict or a dataclass of these."
+        ) from error
     if built.function_schema.single_arg_name is not None:
         raise BadDeclaration(f"Tool {name}: give it plain parameters instead of one model.")
     schema = cast("dict[str, object]", built.function_schema.json_schema)
@@ -91,6 +97,8 @@ def _without(function: Callable[..., object], name: str, skip: int) -> Callable[
     shown = parameters[skip:]
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY) for p in shown):
         raise BadDeclaration(f"Tool {name}: *args, **kwargs and positional-only parameters are not offered.")
+    if untyped := next((p.name for p in shown if p.annotation is p.empty), None):
+        raise BadDeclaration(f"Tool {name}: its parameter {untyped} has no type; write {untyped}: str, or what it is.")
 
     @functools.wraps(function)
     def outside(**_: object) -> None:

@@ -96,8 +96,10 @@ class Tool:
             raise BadDeclaration(f"Tool {self.name!r}: a name is dotted words of letters, digits, - and _.")
         if (self.call is None) == (self.apply is None):
             raise BadDeclaration(f"Tool {self.name}: exactly one of call and apply has to be given.")
-        if not self.description.strip() or not self.statement.strip():
-            raise BadDeclaration(f"Tool {self.name}: it needs a description and a statement.")
+        if not self.description.strip():
+            raise BadDeclaration(f"Tool {self.name}: give its function a docstring, which tells a model what it does.")
+        if not self.statement.strip():
+            raise BadDeclaration(f"Tool {self.name}: its statement is empty; an approver reads there what a call does.")
         if self.timeout_ms <= 0 or (self.ttl_ms is not None and self.ttl_ms <= 0):
             raise BadDeclaration(f"Tool {self.name}: timeout and ttl have to be positive milliseconds.")
         known = properties(self.schema)
@@ -191,8 +193,10 @@ def declare(
     parameters (`tx`, `scene`) are given by the engine and are no part of the schema. Raises `BadDeclaration`.
     """
     if inspect.iscoroutinefunction(function) is applies:
-        kind = "a plain function" if applies else "a coroutine function"
+        kind = "a plain function" if applies else "a coroutine function; write async def"
         raise BadDeclaration(f"Tool {name}: it has to be {kind}.")
+    if isinstance(may_change, str):
+        raise BadDeclaration(f"Tool {name}: may_change has to be a list of arguments.")
     schema, documented, check = from_signature(function, name, skip=2 if applies else 0)
 
     async def call(args: dict[str, object]) -> object:
@@ -207,7 +211,7 @@ def declare(
         schema=schema,
         statement=statement,
         check=check,
-        tier=tier,
+        tier=_tier(name, tier),
         reversible=reversible,
         timeout_ms=timeout_ms,
         sensitive=sensitive,
@@ -243,12 +247,22 @@ def tool(
 
     Raises `BadDeclaration` when the module is read.
     """
+    if not isinstance(statement, str):  # pyright: ignore[reportUnnecessaryIsInstance] - nobody checks their types
+        raise BadDeclaration('A tool is declared with @tool("what one call does"), and not with @tool alone.')
 
     def declared(function: Callable[..., Awaitable[object]]) -> Tool:
         own = getattr(function, "__name__", "") if name is None else name
         return declare(function, name=own, statement=statement, **options)
 
     return declared
+
+
+def _tier(name: str, said: str) -> Tier:
+    """What its author says that it is: a tier, or the word for one."""
+    try:
+        return Tier(said)
+    except ValueError:
+        raise BadDeclaration(f"Tool {name}: there is no tier {said!r}; there are {', '.join(Tier)}.") from None
 
 
 def _require_plain(name: str, what: str, template: str, known: frozenset[str]) -> None:

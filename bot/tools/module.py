@@ -6,6 +6,7 @@ import sys
 import traceback
 from pathlib import Path
 
+from bot import blame
 from bot.errors import SettingsError
 from bot.tools.arguments import BadDeclaration
 from bot.tools.declare import Tool
@@ -41,10 +42,11 @@ def tools_in(module: str, path: Path) -> list[Tool]:
 def _what(error: BaseException) -> str:
     """The kind of the error and where it happened, in one line; never its whole traceback."""
     text = " ".join(str(error).split())[:200]
-    frames = traceback.extract_tb(error.__traceback__)
-    at = next((f" at line {one.lineno} of {one.filename}" for one in reversed(frames) if _theirs(one.filename)), "")
-    return f"{type(error).__name__}{f': {text}' if text else ''}{at}"
+    frames = (one for one in reversed(traceback.extract_tb(error.__traceback__)) if _is_code(one.filename))
+    at = blame.theirs(error) or next(frames, None)
+    where = "" if at is None else f" at line {at.lineno} of {at.filename}"
+    return f"{type(error).__name__}{f': {text}' if text else ''}{where}"
 
 
-def _theirs(filename: str) -> bool:
+def _is_code(filename: str) -> bool:
     return not filename.startswith("<") and filename not in (__file__, importlib.__file__)

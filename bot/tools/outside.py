@@ -4,8 +4,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from pathlib import Path
 
-from bot import logs
+from bot import blame, logs
 from bot.tools import printing, results
 from bot.tools.declare import BadArguments, OutcomeOpen, Tool, ToolFailed
 from bot.tools.results import CallResult
@@ -42,9 +43,22 @@ async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
         return results.failed(str(error)) if tool.tier == "read_only" else TimedOut()
     except (ToolFailed, BadArguments) as error:
         return results.failed(str(error))
-    except Exception as error:
-        log.exception("tool.raised", extra={"fields": {"tool": tool.name}})
+    except (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
+        if isinstance(error, asyncio.CancelledError) and _told_to_stop():
+            raise
+        # by itself it may not end the service: a parser of arguments exits, a task within the tool was cancelled
+        line = blame.theirs(error)
+        where = {} if line is None else {"line": f"{Path(line.filename).name}:{line.lineno}"}
+        log.exception("tool.raised", extra={"fields": {"tool": tool.name, **where}})
+        if isinstance(error, asyncio.CancelledError) and tool.tier != "read_only":
+            return TimedOut()  # it was cut off in the middle
         return results.failed(f"it failed unexpectedly ({type(error).__name__})", told=True)
+
+
+def _told_to_stop() -> bool:
+    """Whether it is we who cancel the call, and not the tool itself."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 async def _made(tool: Tool, work: Awaitable[object]) -> object:

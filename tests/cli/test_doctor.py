@@ -3,8 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from casestore.migrate import migrate
 from tests.cli.command_line import Cli
+from tests.conftest import World
 
 
 async def test_before_the_first_start_it_says_how_to_make_a_file(cli: Cli) -> None:
@@ -65,3 +68,44 @@ async def test_where_the_settings_come_from_is_said(cli: Cli, db: Path) -> None:
     assert "there is no casebound.toml here" in (await cli.done("doctor", "--db", str(db)))
     (db.parent / "casebound.toml").write_text("[model]\n")
     assert "From casebound.toml" in (await cli.done("doctor", "--db", str(db)))
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "said"),
+    [
+        ('[python]\nmodule = "no_tools"', "tools", "[python] module no_tools cannot be imported"),
+        ('[tools."host.lod"]\ntier = "routine"', "tools", "about a tool that does not exist; did you mean host.load?"),
+        ('[profiles.roles.requester]\nwithout = ["host.lod"]', "tools", "no such tool; did you mean host.load?"),
+        ('[playbooks]\npaths = ["nowhere.toml"]', "playbooks", "nowhere.toml"),
+        ('[prompt]\nhouse = "nowhere.txt"', "prompt", "nowhere.txt cannot be read (no such file or directory)"),
+        ('[prompt]\nhouse = "empty.txt"', "prompt", "empty.txt is empty."),
+    ],
+)
+async def test_what_keeps_a_service_from_starting_is_said_and_the_rest_is_looked_at_all_the_same(
+    cli: Cli, db: Path, text: str, what: str, said: str
+) -> None:
+    migrate(db)
+    (db.parent / "casebound.toml").write_text(text)
+    (db.parent / "empty.txt").write_text(" \n")
+    ended = await cli("doctor", "--db", str(db))
+    told = " ".join(ended.out.split())
+    assert said in told.partition(f"TO DO {what}. ")[2].partition("→")[0]
+    assert "ok channels." in told
+    assert ended.line == f"One thing has to be done: {what}."
+
+
+async def test_a_house_prompt_that_is_read_is_told_of_with_its_length(cli: Cli, db: Path) -> None:
+    migrate(db)
+    (db.parent / "casebound.toml").write_text('[prompt]\nhouse = "house.txt"')
+    (db.parent / "house.txt").write_text("We sell chairs.\n")
+    assert "ok      prompt. house.txt has 15 characters." in await cli.done("doctor", "--db", str(db))
+
+
+async def test_a_profile_about_nobody_names_the_person_that_was_meant_perhaps(
+    cli: Cli, db: Path, world: World
+) -> None:  # fmt: skip
+    await cli.done("principal", "add", "Dora", "--db", str(db))
+    (db.parent / "casebound.toml").write_text("[profiles.principals.dora]\ntools = []\n[profiles.principals.Dora]\n")
+    ended = await cli("doctor", "--db", str(db))
+    assert "holds for nobody: no principal is called dora; did you mean Dora? → Correct" in " ".join(ended.out.split())
+    assert ended.line == "One thing has to be done: profiles."

@@ -99,6 +99,19 @@ async def test_who_takes_a_case_over_speaks_to_its_threads_until_they_hand_it_ba
     assert "not taken over" in (await cli("case", "release", case.label)).line
 
 
+async def test_who_hands_a_case_back_hears_whether_the_assistant_has_anything_to_go_on_with(
+    cli: Cli, world: World
+) -> None:  # fmt: skip
+    case = await world.case(address="memory:S/R/T")
+    for said in (False, True):
+        await cli.done("case", "take", case.label, "--as", "kim")
+        if said:
+            await cli.done("case", "say", case.label, "And now?", "--as", "you")
+        told = await cli.done("case", "release", case.label, "--as", "kim")
+        assert ("goes on with it" in told) is said
+        assert (f"To have it go on, say what it shall do:\ncasebound case say {case.label} TEXT" in told) is not said
+
+
 async def test_a_case_is_assigned_to_an_operator_or_to_nobody(cli: Cli, world: World) -> None:
     case = await world.case()
     await cli.done("case", "assign", case.label, "kim")

@@ -253,7 +253,7 @@ def test_a_signature_that_could_not_refuse_an_unknown_argument_is_refused() -> N
 def test_a_tool_without_words_is_refused() -> None:
     async def silent(order: str) -> None: ...
 
-    with pytest.raises(BadDeclaration, match="description"):
+    with pytest.raises(BadDeclaration, match="docstring"):
         declare(silent, name="a.b", statement="Do it")
     with pytest.raises(BadDeclaration, match="statement"):
         made(statement=" ")

@@ -1,5 +1,6 @@
 """What is done for a role, a person or nobody can only be less than what the policy allows (design, section 7)."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.alerts import intake as alerts
+from bot.app import running
 from bot.errors import SettingsError
 from bot.policy import policy
 from bot.settings import Policy, Settings, load
 from bot.settings.profiles import Profile, Profiles
-from bot.toolkit import toolbox
+from bot.toolkit import put, toolbox
 from bot.tools.declare import Tool
 from bot.tools.results import CallResult
 from casestore.states import GateState, StepState, Tier, Verb
@@ -175,7 +177,8 @@ async def test_while_nothing_can_be_stored_only_what_no_profile_narrows_is_offer
     ("text", "why"),
     [
         ("[profiles.roles.boss]\ntools = []", "there is no role 'boss'; there are requester, operator, admin, nobody"),
-        ('[profiles.roles.requester]\ntools = ["host."]', "pattern"),
+        ('[profiles.roles.requester]\ntools = ["host."]', "has to be the name of a tool, or host.* for"),
+        ('[profiles.roles.requester]\nwithout = ["*.load"]', "has to be the name of a tool, or host.* for"),
         ("[profiles.roles.requester]\ntool = []", "did you mean profiles.roles.requester.tools?"),
         ('[profiles.roles.requester]\nroutine = "always"', "'free', 'gate' or 'refuse'"),
     ],
@@ -222,3 +225,29 @@ async def test_tools_list_shows_what_is_left_for_somebody(cli: Cli, db: Path, wo
     everybody = {one["name"]: one for one in (await cli("tools", "list", "--json")).json["tools"]}
     assert everybody["host.disk_usage"]["policy"] == "free"
     assert "No principal named nobody-here" in (await cli("tools", "list", "--for", "nobody-here")).line
+
+
+async def test_a_profile_about_nobody_is_told_of_when_the_service_starts(
+    db: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    said: dict[str, object] = {"principals": {"dora": {"tools": []}, "operator": {"without": ["host.*"]}}}
+    settings = Settings.model_validate({"service": {"db": db}, "profiles": said})
+    async with running(settings, name="a test"):
+        pass
+    (told,) = [record for record in caplog.records if record.message == "profiles.nobody"]
+    assert "no principal is called dora; see: casebound principal list" in vars(told)["fields"]["why"]
+
+
+def test_a_profile_about_a_tool_that_a_server_has_not_is_told_of_once_it_is_reached(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    settings = Settings.model_validate(
+        {
+            "mcp": {"time": {"command": "x"}, "crm": {"command": "y"}},
+            "profiles": {"roles": {"requester": {"without": ["time.*", "time.nte", "crm.find", "host.*"]}}},
+        }
+    )
+    box = toolbox(settings, {}, lambda: 0)
+    put(box, settings, "time", [replace(tool, name=f"time.{tool.name}") for tool in declared() if tool.call])
+    (told,) = [record for record in caplog.records if record.message == "mcp.no_such_tool"]
+    assert "names time.nte, and there is no such tool; did you mean time.note?" in vars(told)["fields"]["why"]

@@ -63,6 +63,16 @@ async def test_the_doctor_has_a_line_for_each_server(cli: Cli, tmp_path: Path) -
     assert ended.line.endswith("2 things have to be done: mcp: gone, mcp: time.")
 
 
+async def test_a_profile_about_a_tool_that_a_server_has_not_is_told_of(cli: Cli, tmp_path: Path) -> None:
+    without = 'without = ["git.*", "git.git_stats", "gone.anything", "host.*"]'
+    (tmp_path / "casebound.toml").write_text(f"{FILE}[profiles.roles.requester]\n{without}\n")
+    migrate(tmp_path / "casebound.db")
+    ended = await cli("doctor")
+    told = " ".join(ended.out.split())
+    assert "names git.git_stats, and there is no such tool; did you mean git.git_status? → Correct that name" in told
+    assert ended.line.endswith("2 things have to be done: mcp: gone, profiles.")
+
+
 @pytest.mark.parametrize(
     ("server", "said"),
     [

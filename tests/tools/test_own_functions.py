@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import SettingsError
-from bot.settings import Settings
+from bot.settings import Settings, load
 from bot.toolkit import toolbox
 from tests.cli.command_line import Cli
 from tests.loop.conftest import MakeRig
@@ -83,17 +83,13 @@ async def measure(text: str) -> int:
 async def flood() -> str:
     \"\"\"Flood.\"\"\"
     return "x" * 5_000_000
-
-@tool("Spend", timeout_ms=20, tier=Tier.ROUTINE)
-async def spend() -> str:
-    \"\"\"Spend.\"\"\"
-    await asyncio.Event().wait()
-    return "never"
 """
 )
 
 
-async def test_one_that_raises_hangs_or_floods_ends_as_one_bounded_result(make_rig: MakeRig, write: Write) -> None:
+async def test_one_that_raises_hangs_or_floods_ends_as_one_bounded_result(
+    make_rig: MakeRig, write: Write, caplog: pytest.LogCaptureFixture
+) -> None:
     rig = await served(make_rig, write(BAD))
     rig.model.then(
         calls(("raises", {}), ("hangs", {}), ("measure", {"text": "y" * 100_000}), ("flood", {})), says("Done.")
@@ -102,10 +98,29 @@ async def test_one_that_raises_hangs_or_floods_ends_as_one_bounded_result(make_r
     await rig.work()
     raised, hung, measured, flooded = [step.result or "" for step in await rig.steps(case)]
     assert raised == '{"content":"it failed unexpectedly (KeyError)","kind":"failed","told":true}'
+    (told,) = [record for record in caplog.records if record.message == "tool.raised"]
+    line = 1 + BAD[: BAD.index("raise KeyError")].count("\n")
+    assert vars(told)["fields"] == {"tool": "raises", "line": f"my_tools.py:{line}"}
     assert "did not come back" in hung
     assert measured == '{"content":100000,"kind":"ok"}'
     assert len(flooded) > 5_000_000
     assert len(str(rig.model.sent[-1])) < 4 * rig.settings.limits.result_characters + 250_000
+    assert (await rig.texts(case))[-1] == "Done."
+
+
+@pytest.mark.parametrize("error", ["SystemExit", "KeyboardInterrupt", "asyncio.CancelledError"])
+async def test_one_that_would_end_the_service_has_failed_like_any_other(
+    make_rig: MakeRig, write: Write, error: str
+) -> None:  # fmt: skip
+    text = f'{HEAD}@tool("T", tier=Tier.READ_ONLY)\nasync def ends() -> None:\n    "T"\n    raise {error}'
+    rig = await served(make_rig, write(text))
+    rig.model.then(calls(("ends", {}), ("ends", {})), says("Done."))
+    case = await rig.say("end")
+    await rig.work()
+    failed = f"it failed unexpectedly ({error.removeprefix('asyncio.')})"
+    assert [step.result for step in await rig.steps(case)] == [
+        f'{{"content":"{failed}","kind":"failed","told":true}}'
+    ] * 2
     assert (await rig.texts(case))[-1] == "Done."
 
 
@@ -140,9 +155,14 @@ async def test_what_a_function_prints_is_in_the_log_and_not_in_our_output(
     assert len(text) <= 2_000
 
 
-async def test_one_with_an_effect_that_hangs_leaves_its_outcome_to_a_person(make_rig: MakeRig, write: Write) -> None:
+@pytest.mark.parametrize("does", ["asyncio.Event().wait()", "cut_off()"])
+async def test_one_with_an_effect_that_hangs_or_is_cut_off_leaves_its_outcome_to_a_person(
+    make_rig: MakeRig, write: Write, does: str
+) -> None:
     """R14."""
-    rig = await served(make_rig, write(BAD))
+    cut_off = "async def cut_off() -> None:\n    raise asyncio.CancelledError\n"
+    spend = f'@tool("S", timeout_ms=20, tier=Tier.ROUTINE)\nasync def spend() -> None:\n    "S"\n    await {does}'
+    rig = await served(make_rig, write(f"{HEAD}{cut_off}{spend}"))
     rig.model.then(calls(("spend", {})))
     case = await rig.say("spend")
     await rig.work()
@@ -161,13 +181,50 @@ async def test_one_with_an_effect_that_hangs_leaves_its_outcome_to_a_person(make
             "called host",
         ),
         (HEAD + '@tool("T {x}")\nasync def t() -> str:\n    "T"\n    return ""', "its statement may only name its arg"),
-        (HEAD + '@tool("T")\ndef t() -> str:\n    "T"\n    return ""', "has to be a coroutine function"),
+        (HEAD + '@tool("T")\ndef t() -> str:\n    "T"\n    return ""', "coroutine function; write async def"),
+        (HEAD + '@tool("T")\nasync def t() -> str:\n    return ""', "give its function a docstring"),
+        (HEAD + '@tool(" ")\nasync def t() -> str:\n    "T"\n    return ""', "its statement is empty"),
+        (HEAD + '@tool("T")\nasync def t(x) -> str:\n    "T"\n    return ""', "parameter x has no type; write x: s"),
+        (HEAD + '@tool("T")\nasync def t(*x: str) -> str:\n    "T"\n    return ""', r"\*args, .* are not offered"),
+        (HEAD + '@tool("T", tier="readonly")\nasync def t() -> str:\n    "T"\n    return ""', "no tier 'readonly'"),
+        (HEAD + '@tool("T", may_change="x")\nasync def t(x: str) -> str:\n    "T"\n    return ""', "has to be a list"),
+        (HEAD + '@tool\nasync def t() -> str:\n    "T"\n    return ""', "and not with @tool alone"),
+        (
+            HEAD + 'class Thing: pass\n@tool("T")\nasync def t(x: Thing) -> str:\n    "T"\n    return ""',
+            r"a type that cannot be said in JSON \(.*Thing.*\); take str",
+        ),
+        (
+            HEAD + '@tool("T", timeout="5s")\nasync def t() -> str:\n    "T"\n    return ""',
+            r"keyword argument 'timeout' at line \d of \S+my_tools.py; mend",
+        ),
+        ("import json\njson.loads('{')", r"JSONDecodeError: .* at line 2 of \S+my_tools.py; mend"),
     ],
 )
 def test_a_module_that_cannot_be_used_is_told_of_in_one_sentence(write: Write, text: str, said: str) -> None:
     with pytest.raises(SettingsError, match=said) as caught:
         toolbox(write(text), {}, lambda: 0)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["my_tools.py", "./my_tools", "my-tools", ""])
+def test_a_module_is_named_and_not_its_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / "casebound.toml").write_text(f'[python]\nmodule = "{name}"\n')
+    with pytest.raises(SettingsError, match=r"python.module: has to be the name of a module, such as my_tools: no .py"):
+        load(tmp_path / "casebound.toml")
+
+
+def test_one_that_would_pass_for_a_tool_of_a_server_is_refused(write: Write) -> None:
+    own = write(HEAD + '@tool("T", name="shop.order")\nasync def own() -> str:\n    "T"\n    return ""')
+    both = Settings.model_validate({"mcp": {"shop": {"command": "x"}}}).model_copy(update={"python": own.python})
+    with pytest.raises(SettingsError, match=r"shop.order .* would pass for one of the server \[mcp.shop\]"):
+        toolbox(both, {}, lambda: 0)
+
+
+async def test_a_tier_in_words_is_that_tier(cli: Cli, write: Write, tmp_path: Path) -> None:
+    write(HEAD + '@tool("T", tier="read_only")\nasync def own() -> str:\n    "T"\n    return ""')
+    (tmp_path / "casebound.toml").write_text('[python]\nmodule = "my_tools"\n')
+    listed = {one["name"]: one for one in (await cli("tools", "list", "--json")).json["tools"]}
+    assert (listed["own"]["tier"], listed["own"]["policy"]) == ("read_only", "free")
 
 
 async def test_what_a_module_prints_is_not_part_of_the_document(cli: Cli, write: Write, tmp_path: Path) -> None:
