@@ -121,6 +121,8 @@ async def test_what_became_of_a_call_is_left_open_by_operators_alone(rig: Rig) -
     await rig.say("withdraw")
     await rig.work()
     assert await rig.gate(case) == gate
+    assert rig.posted()[-1] == "An operator has to say."
+    assert not [text for text in rig.posted() if "may not" in text]
 
     await rig.say("withdraw", by="kim")
     assert (await rig.gates(case))[-1].state is GateState.WITHDRAWN
