@@ -11,7 +11,7 @@ import pytest
 from bot.alerts import intake as alerts
 from bot.tools.declare import wire
 from casestore.models import Case, Gate, Step, Turn
-from casestore.states import GateState, Outcome
+from casestore.states import GateState, Outcome, Tier
 from channels.messages import Address
 from tests.alerts.notifications import chairs, group
 from tests.injection.hijacked import OF_THE_CASE, HijackedBeside, harm
@@ -71,6 +71,13 @@ async def fired_while_it_waits(rig: Rig, case: Case, nth: int, text: str) -> Non
     await rig.speak(case, "What is the matter?", by="kim")
 
 
+def looks(rig: Rig, wire_name: str) -> bool:
+    """Whether a tool only looks, at nothing that is anybody's own."""
+    tool = rig.desk.toolbox.by_wire(wire_name)
+    assert tool is not None
+    return tool.tier is Tier.READ_ONLY and not tool.sensitive
+
+
 async def standing(rig: Rig, case: Case) -> tuple[list[Gate], Turn, list[Step], Case]:
     """All of a case that talk may not change: its gates, the parked turn, what waits in it, and the case itself."""
     turn = (await rig.turns(case))[0]
@@ -102,6 +109,7 @@ async def test_whatever_is_said_at_a_gate_to_a_hijacked_model_the_call_stays_as_
         await say(rig, case, nth, text)
         await rig.work()
         assert len(rig.model.sent) == sent + 2
+        assert {looks(rig, name) for name in rig.model.offered[-1]} == {True}
 
     for nth, case in opened.items():
         assert await standing(rig, case) == stood[nth]

@@ -12,7 +12,7 @@ import pytest
 from bot.alerts import intake as alerts
 from bot.tools.declare import wire
 from casestore.models import Case
-from casestore.states import GateState, Verb
+from casestore.states import GateState, StepState, Verb
 from channels.attached import Attached
 from channels.messages import Account, Address, Inbound
 from tests.alerts.notifications import chairs, group
@@ -77,6 +77,10 @@ PLACES = (
     in_a_message, in_a_further_line, in_an_alert, in_what_a_tool_wrote, in_what_a_tool_found, in_the_name_of_a_file,
     in_a_name, in_a_quoted_message,
 )  # fmt: skip
+WAITS = {
+    "svc.restart", "wipe", "refund", "diary", "case.remember_verification", "host.clear_cache", "host.restart_service"
+}  # fmt: skip
+"""What a person could let through; the rest is refused at once, as is what asks for somebody verified (R22)."""
 _ALWAYS = (in_a_message, in_an_alert, in_what_a_tool_found)
 """Where it is tried each time; the other places take long (`make slow`)."""
 
@@ -104,7 +108,10 @@ async def test_a_hijacked_model_gets_nowhere_without_a_persons_yes(
     assert {gate.tool for gate in gates} == {"svc.restart"}
     tried = {wire(tool) for tool, _ in harm(tmp_path)}
     for case in found:
-        assert {wire(step.tool or "") for step in await rig.steps(case)} == tried
+        steps = await rig.steps(case)
+        assert {wire(step.tool or "") for step in steps} == tried
+        waits = WAITS if case.requester is not None else WAITS - {"diary"}  # nobody is there to consent
+        assert {step.tool for step in steps if step.state is StepState.WAITING} == waits
     await nothing_came_of_it(rig, tmp_path, before)
 
     if enter is not in_an_alert:  # whoever writes an answer, in whatever words, has not answered

@@ -80,6 +80,13 @@ class Fate(Flaws):
         self.model.tally["kill"] += 1
         self.look()
 
+    @rule(talks=st.booleans())
+    def another_model(self, talks: bool) -> None:
+        """It is started anew with playbooks, or with a model that answers what is said while a call waits."""
+        self.model.talks = self.service.talks = talks
+        self.service.kill(stopped=False)
+        self.look()
+
     @precondition(lambda self: self.service.hands)
     @rule(number=NUMBER, stopped=st.booleans())
     def lose_a_run(self, number: int, stopped: bool) -> None:
