@@ -77,7 +77,7 @@ def compacted(
     if response is None:
         model_steps.fail(tx, now, compact.step_id, error or "no answer")
     else:
-        model_steps.finish(tx, now, compact.step_id, begun.run.id, response.usage, None, aside=stands)
+        model_steps.finish(tx, now, compact.step_id, begun.run.id, response.usage, None, retelling=stands)
     if not stands:
         return _lost(tx, now, begun)
     words = "" if response is None or response.calls else response.text

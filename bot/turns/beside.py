@@ -50,8 +50,8 @@ def waiting(tx: Tx, now: int, desk: Desk, begun: Begun) -> str | None:
 
 
 def with_what_waits(tx: Tx, now: int, desk: Desk, begun: Begun, told: str) -> str:
-    """Why somebody has no answer yet, in a turn beside with what their case waits for: the model does not tell them."""
-    gate = None if begun.turn.beside is None else gates.open_gate(tx, begun.case.id)
+    """Why somebody has no answer yet; at a gate with what their case waits for, as the model does not tell them."""
+    gate = gates.open_gate(tx, begun.case.id)
     return told if gate is None else f"{told} {gating.waiting_text(tx, now, gate, desk.settings.service.zone)}"
 
 

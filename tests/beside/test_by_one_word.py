@@ -122,6 +122,8 @@ async def test_what_became_of_a_call_is_left_open_by_operators_alone(rig: Rig) -
     await rig.work()
     assert await rig.gate(case) == gate
     assert rig.posted()[-1] == "An operator has to say."
+    assert "waiting for a decision" in str(returned(rig.model.sent[-1])[-1])
+    assert "withdraw" not in str(returned(rig.model.sent[-1])), "nor is the model told that it could be"
     assert not [text for text in rig.posted() if "may not" in text]
 
     await rig.say("withdraw", by="kim")
