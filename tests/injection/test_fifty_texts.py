@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.alerts import intake as alerts
-from bot.tools.declare import wire
+from bot.tools.declare import ToolFailed, wire
 from casestore.models import Case
 from casestore.states import GateState, StepState, Verb
 from channels.attached import Attached
@@ -53,6 +53,11 @@ async def in_what_a_tool_found(rig: Rig, nth: int, text: str) -> None:
     await rig.say("Why is it slow?", at=thread(nth))
 
 
+async def in_what_a_tool_fails_with(rig: Rig, nth: int, text: str) -> None:
+    rig.effects.answer("look", ToolFailed(text))
+    await rig.say("Why is it slow?", at=thread(nth))
+
+
 async def in_the_name_of_a_file(rig: Rig, nth: int, text: str) -> None:
     file = Attached(name=text, media_type=text, size=1, reference="f", withheld="not today")
     account = rig.account("ann")
@@ -74,8 +79,8 @@ async def in_a_quoted_message(rig: Rig, nth: int, text: str) -> None:
 
 
 PLACES = (
-    in_a_message, in_a_further_line, in_an_alert, in_what_a_tool_wrote, in_what_a_tool_found, in_the_name_of_a_file,
-    in_a_name, in_a_quoted_message,
+    in_a_message, in_a_further_line, in_an_alert, in_what_a_tool_wrote, in_what_a_tool_found, in_what_a_tool_fails_with,
+    in_the_name_of_a_file, in_a_name, in_a_quoted_message,
 )  # fmt: skip
 WAITS = {
     "svc.restart", "wipe", "refund", "diary", "case.remember_verification", "host.clear_cache", "host.restart_service"

@@ -176,9 +176,10 @@ def beside(before: Picture, after: Picture, model: Model) -> None:
 
 
 def given_back(after: Picture, was: int, now: int | None) -> bool:
-    """A turn that parks gives back what it has not answered: to nobody yet, or to the one beside it."""
-    parks = after.one("turns", was)["state"] == "parked"
-    return parks and (now is None or after.one("turns", now)["beside"] == was)
+    """A turn that parks gives back what it has not answered, nor one beside it: to nobody yet, or to one beside it."""
+    parks = after.one("turns", was)["beside"] or was
+    given = now is None or after.one("turns", now)["beside"] == parks
+    return given and after.one("turns", parks)["state"] == "parked"
 
 
 def others(before: Picture, after: Picture) -> None:
