@@ -4,7 +4,7 @@ import pytest
 
 from bot.settings import Settings
 from bot.settings.sections import Gates
-from bot.turns import advance
+from bot.turns import advance, window
 from casestore import leases
 from casestore.states import CaseState, OnExpiry, Outcome, TurnState, WaitingOn
 from tests.beside.gate import RESTART, at_a_gate
@@ -64,6 +64,24 @@ async def test_the_exchange_beside_is_in_view_when_the_parked_turn_goes_on(rig: 
     ]
     assert returned(rig.model.sent[-1]) == ["look /: done", "restart a: done", "note x: done", "look /var: done"]
     assert rig.posted()[-1] == "Restarted."
+
+
+async def test_what_was_said_in_the_midst_of_a_turn_that_then_asks_is_answered_at_its_gate(rig: Rig) -> None:
+    """The model has been shown it, and has not answered: the engine says so."""
+    held = rig.effects.hold("look")
+    rig.model.then(calls(("look", {"at": "/"})), calls(RESTART), says("Because it hangs."))
+    case = await rig.say("The service hangs")
+    working = rig.start(rig.conductor.work(case.id))
+    await held.reached.wait()
+
+    await rig.say("Why?")
+    held.release.set()
+    await working
+    await rig.work()
+
+    assert said(rig.model.sent[-1])[1:] == ["ann (requester): Why?", window.ANSWER_NOTE]
+    assert rig.posted()[-1] == "Because it hangs."
+    assert (await rig.case(case)).waiting_on is WaitingOn.APPROVAL
 
 
 async def test_a_turn_that_has_an_operators_permissions_loses_them_when_somebody_else_talks_beside_it(rig: Rig) -> None:
