@@ -66,22 +66,18 @@ async def test_the_exchange_beside_is_in_view_when_the_parked_turn_goes_on(rig: 
     assert rig.posted()[-1] == "Restarted."
 
 
-async def test_what_was_said_in_the_midst_of_a_turn_that_then_asks_is_answered_at_its_gate(rig: Rig) -> None:
-    """The model has been shown it, and has not answered: the engine says so."""
-    held = rig.effects.hold("look")
-    rig.model.then(calls(("look", {"at": "/"})), calls(RESTART), says("Because it hangs."))
-    case = await rig.say("The service hangs")
-    working = rig.start(rig.conductor.work(case.id))
-    await held.reached.wait()
+async def test_what_a_turn_was_shown_and_has_not_answered_is_answered_at_its_next_gate(rig: Rig) -> None:
+    """Said between the decision and what follows, it is in view there already: the engine says that it is owed."""
+    case = await at_a_gate(rig)
+    rig.model.then(calls(("svc.restart", {"service": "b"})), says("Because it hangs."))
 
+    await rig.decide(case)
     await rig.say("Why?")
-    held.release.set()
-    await working
     await rig.work()
 
     assert said(rig.model.sent[-1])[1:] == ["ann (requester): Why?", window.ANSWER_NOTE]
     assert rig.posted()[-1] == "Because it hangs."
-    assert (await rig.case(case)).waiting_on is WaitingOn.APPROVAL
+    assert (await rig.gate(case)).statement == 'Restart "b"'
 
 
 async def test_a_turn_that_has_an_operators_permissions_loses_them_when_somebody_else_talks_beside_it(rig: Rig) -> None:
