@@ -8,6 +8,9 @@ from casestore.models import Case, CaseId, LeaseRow, Principal
 from casestore.principals import actor
 from casestore.tx import Tx
 
+_IS_TALK = "provenance NOT IN ('alert', 'system')"
+"""Of a message to us: a person has said it, who waits for an answer also where a call waits for a decision."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
@@ -130,11 +133,11 @@ def ready(tx: Tx, now: int, most: int, *, talks: bool = False) -> list[CaseId]:
     Those that have waited longest come first: under load a busy case does not pass by a quiet one.
     """
     found = tx.column(
-        """SELECT w.case_id FROM (
+        f"""SELECT w.case_id FROM (
                SELECT case_id, queued_at AS since, 1 AS talk FROM turns
                WHERE state IN ('queued', 'running') AND not_before <= :now
                UNION ALL
-               SELECT case_id, at, provenance NOT IN ('alert', 'system') FROM messages
+               SELECT case_id, at, {_IS_TALK} FROM messages
                WHERE direction = 'in' AND turn_id IS NULL
            ) w JOIN leases l ON l.case_id = w.case_id JOIN cases c ON c.id = w.case_id
            WHERE (l.kind IS NULL OR (l.kind = 'run' AND l.until <= :now))
@@ -165,7 +168,7 @@ def has_work(tx: Tx, case_id: CaseId, *, talks: bool = False) -> bool:
                AND (EXISTS ({unsettled} AND beside IS NULL AND state <> 'parked')
                     OR EXISTS ({unsettled} AND beside IS NOT NULL AND state <> 'parked')
                     OR EXISTS (SELECT 1 FROM messages WHERE case_id = :case_id AND direction = 'in'
-                               AND turn_id IS NULL AND (provenance NOT IN ('alert', 'system') OR NOT EXISTS (
+                               AND turn_id IS NULL AND ({_IS_TALK} OR NOT EXISTS (
                                  {unsettled} AND beside IS NULL AND state = 'parked'))))""",
             case_id=case_id,
             talks=int(talks),

@@ -79,7 +79,7 @@ def programs_in_a_row(tx: Tx, case_id: CaseId, most: int) -> int:
     return next((count for count, by in enumerate(written) if by != PROGRAM), len(written))
 
 
-def set_aside(tx: Tx, message: Message, turn_id: TurnId) -> None:
+def leave_unanswered(tx: Tx, message: Message, turn_id: TurnId) -> None:
     """It is stored, and no turn is begun for it: it counts as read with this one."""
     tx.run("UPDATE messages SET turn_id = :turn WHERE id = :id AND turn_id IS NULL", id=message.id, turn=turn_id)
 

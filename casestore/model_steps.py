@@ -33,11 +33,11 @@ class Usage:
 def start(tx: Tx, now: int, lease: Lease, run: Run, call: ModelCall) -> StepId:
     """Journal a model call before it is made. Raises `LeaseLost`."""
     leases.guard(tx, now, lease, of=run.case_id, until=call.deadline)
-    return start_aside(tx, now, run, call)
+    return start_retelling(tx, now, run, call)
 
 
-def start_aside(tx: Tx, now: int, run: Run, call: ModelCall) -> StepId:
-    """Journal a model call whose answer moves nothing in the case: it needs no lease, and the run may have ended."""
+def start_retelling(tx: Tx, now: int, run: Run, call: ModelCall) -> StepId:
+    """Journal a model call that retells the case and moves nothing in it: without a lease, also after its run."""
     step_id = tx.insert(
         """INSERT INTO steps (case_id, turn_id, run_id, seq, kind, state, tenant, started_at, deadline, request,
                               request_digest)
@@ -50,16 +50,16 @@ def start_aside(tx: Tx, now: int, run: Run, call: ModelCall) -> StepId:
 
 
 def finish(
-    tx: Tx, now: int, step_id: StepId, run_id: RunId, usage: Usage, response_seq: int | None, *, aside: bool = False
+    tx: Tx, now: int, step_id: StepId, run_id: RunId, usage: Usage, response_seq: int | None, *, retelling: bool = False
 ) -> Step | None:  # fmt: skip
     """Record a response and what it used, once. `response_seq` None: the lease was lost, the response was dropped.
 
-    `aside`: it is no message of the conversation, such as a compaction: it has no place there, and is not dropped.
+    `retelling`: it is no message of the conversation, such as a compaction: it has no place there, and is not dropped.
 
     The step as it is then; None where it had been recorded before.
     What it used is a fact (R10): it counts also where the next holder has given the call up, which then stays failed.
     """
-    dropped = response_seq is None and not aside
+    dropped = response_seq is None and not retelling
     finished = tx.maybe(
         Step,
         """UPDATE steps SET state = CASE state WHEN 'started' THEN :state ELSE state END,
@@ -91,7 +91,7 @@ def fail(tx: Tx, now: int, step_id: StepId, error: str) -> None:
     )  # fmt: skip
 
 
-def interrupt_aside(tx: Tx, now: int) -> int:
+def interrupt_retellings(tx: Tx, now: int) -> int:
     """A process has just started: what an earlier one was asking beside its runs does not come any more; how many.
 
     A call in a run is the next holder's to see to, who may have to ask again.

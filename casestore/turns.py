@@ -247,9 +247,7 @@ def _acts_for(tx: Tx, case: Case, turn_id: TurnId) -> PrincipalId | None:
     And said to us: an operator's words that somebody has quoted are a bystander's. What was said beside it is in its
     view too.
     """
-    spoken = [
-        m for m in messages.of_turn_and_beside(tx, turn_id) if m.provenance not in (Provenance.ALERT, Provenance.SYSTEM)
-    ]
+    spoken = [message for message in messages.of_turn_and_beside(tx, turn_id) if message.by_a_person]
     if any(message.provenance is Provenance.BYSTANDER for message in spoken):
         return case.requester
     authors = {message.author for message in spoken}

@@ -144,7 +144,7 @@ def _say(tx: Tx, now: int, as_: str, number: int, text: str, settings: Settings)
     case = cases.get(tx, gating.scope_of(actor), number)
     if case.state in (CaseState.CLOSED, CaseState.CANCELLED):
         raise Refused(f"{case.label} is {case.state}. Open a new one: casebound case open TEXT")
-    message = intake.say_in(tx, now, case, actor, text, settings, settings.service.zone)
+    message = intake.say_in(tx, now, case, actor, text, settings, settings.service.zone, via="cli")
     return case.label, message.direction is Direction.OUT
 
 

@@ -15,7 +15,6 @@ from bot.errors import Refused
 from bot.inbound.receiver import Receiver
 from bot.outbound.delivery import Delivery
 from bot.settings import Settings
-from bot.settings.model import PLAYBOOK
 from casestore import bindings, leases, outbox
 from casestore.db import Store
 from casestore.errors import StoreUnavailable
@@ -195,7 +194,7 @@ class Conversation:
     async def _owed(self) -> Case | None:
         service, settings = self._setting.service, self._setting.settings
         # another process's model is what the settings say, as its file is
-        talks = settings.model.name != PLAYBOOK if service is None else service.desk.worker.talks
+        talks = settings.model.talks if service is None else service.desk.worker.talks
         return await self._setting.store.read(owed, self._delivery.at or "", talks=talks)
 
 

@@ -23,7 +23,7 @@ app = group("run", "Runs: who worked a case when, with which model, and how it e
 
 _LABEL = 12
 _STOPPED = 60
-_ASIDE = {"compacts": ", older turns made shorter", "paraphrases": ", the case paraphrased"}
+_RETELLING = {"compacts": ", older turns made shorter", "paraphrases": ", the case paraphrased"}
 """What a model call was for that is no part of the conversation, by what its request names."""
 
 
@@ -91,7 +91,7 @@ def _step(step: Step) -> str:
     if step.tool is None:
         response = step.provider_response_id or "(none)"
         ended = f"{step.finish_reason or step.state}, response {response}{f', {step.error}' if step.error else ''}"
-        what = next((what for asked, what in _ASIDE.items() if asked in (step.request or {})), "")
+        what = next((what for asked, what in _RETELLING.items() if asked in (step.request or {})), "")
         return f"model {step.model_reported or ''}: {ended}{what}{took}"
     gate = f", gate {step.gate_id}" if step.gate_id is not None else ""
     return f"{events.call(step)} [{step.state}{gate}] → {short(gist.of_step(step), 300)}{took}"

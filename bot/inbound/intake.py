@@ -15,7 +15,7 @@ from casestore import attachments, bindings, cases, gates, leases, messages, pos
 from casestore.cases import Opening
 from casestore.messages import Said, text_body
 from casestore.models import Case, CaseId, Message, Principal
-from casestore.states import Direction, LeaseKind, Origin, Provenance, Role
+from casestore.states import Direction, GateState, LeaseKind, Origin, Provenance, Role
 from casestore.tx import Tx
 from channels.messages import Account, Address, Changed, Inbound
 from channels.text import storable
@@ -23,6 +23,8 @@ from channels.text import storable
 _TITLE = 80
 _NO_TITLE = "(what it was about was deleted)"
 _NAME = 30
+TAKE_BACK = "withdraw"
+"""The one word by which whoever asked takes back the call that waits: a message of nothing else (design, section 6)."""
 _ODD = re.compile(r"[^\w.+-]+")
 """What stands in no name: blanks, marks that cannot be seen, and `@`, which parts it from where they are."""
 
@@ -74,7 +76,10 @@ def receive(tx: Tx, now: int, inbound: Inbound, settings: Settings, zone: tzinfo
         positions.begin(tx, str(inbound.address.begun("")), inbound.platform_id)
     if inbound.account.program and loops.runs_round(tx, now, case, message, settings):
         return Received(case.id, message, duplicate=False)
-    _after(tx, now, case, who, settings, zone, addressed=inbound.addressed or inbound.account.program)
+    _after(
+        tx, now, case, who, inbound.text, settings, zone, addressed=inbound.addressed or inbound.account.program,
+        via=inbound.address.channel,
+    )  # fmt: skip
     return Received(case.id, message, duplicate=False)
 
 
@@ -133,9 +138,9 @@ def open_at(
 
 
 def say_in(
-    tx: Tx, now: int, case: Case, who: Principal, text: str, settings: Settings, zone: tzinfo | None
+    tx: Tx, now: int, case: Case, who: Principal, text: str, settings: Settings, zone: tzinfo | None, *, via: str
 ) -> Message:  # fmt: skip
-    """Somebody says something in a case from the CLI or the API.
+    """Somebody says something in a case from the CLI or the API, which `via` names.
 
     From the person who has the case it goes out to its threads; from anybody else it comes in, addressed to the bot.
     """
@@ -143,7 +148,7 @@ def say_in(
     if lease.kind is LeaseKind.HUMAN and lease.principal == who.id:
         return speech.say(tx, now, case.id, text, provenance=Provenance.OPERATOR, author=who.id)
     message = store(tx, now, case, who, storable(text))
-    _after(tx, now, case, who, settings, zone, addressed=True)
+    _after(tx, now, case, who, text, settings, zone, addressed=True, via=via)
     return message
 
 
@@ -252,17 +257,25 @@ def _case_for(tx: Tx, now: int, inbound: Inbound, bound: Case | None, who: Princ
 
 
 def _after(
-    tx: Tx, now: int, case: Case, who: Principal, settings: Settings, zone: tzinfo | None, *, addressed: bool
+    tx: Tx, now: int, case: Case, who: Principal, text: str, settings: Settings, zone: tzinfo | None, *,
+    addressed: bool, via: str,
 ) -> None:  # fmt: skip
-    by_operator = provenance_of(case, who) is Provenance.OPERATOR
-    if by_operator and not addressed and settings.access.operator_writes == "takes_over":
+    speaks_as = provenance_of(case, who)
+    if speaks_as is Provenance.OPERATOR and not addressed and settings.access.operator_writes == "takes_over":
         if leases.of_case(tx, case.id).kind is not LeaseKind.HUMAN:
             takeover.take(tx, now, case, who)
         return
     gate = gates.open_gate(tx, case.id)
     if gate is None:
         return
-    text = f"Your message is stored in {case.label}. {gating.waiting_text(tx, now, gate, zone)}"
+    if speaks_as is not Provenance.BYSTANDER and text.strip().rstrip(".!").lower() == TAKE_BACK:
+        reply = gating.withdraw(tx, now, who, gate.id, "", via=via, zone=zone)
+        if reply.gate.state is not GateState.OPEN:
+            speech.say(tx, now, case.id, reply.text)
+            return
+    if settings.model.talks:  # then the person hears its answer, or from the engine why there is none
+        return
+    told = f"Your message is stored in {case.label}. {gating.waiting_text(tx, now, gate, zone)}"
     newest = messages.newest_of_engine(tx, case.id)
-    if newest is None or newest.text != text:  # said once, not after every message
-        speech.say(tx, now, case.id, text)
+    if newest is None or newest.text != told:  # said once, not after every message
+        speech.say(tx, now, case.id, told)

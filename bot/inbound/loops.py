@@ -26,7 +26,7 @@ def runs_round(tx: Tx, now: int, case: Case, message: Message, settings: Setting
     turn = turns.newest(tx, case.id)
     if in_a_row <= most or turn is None:
         return False
-    messages.set_aside(tx, message, turn)
+    messages.leave_unanswered(tx, message, turn)
     if in_a_row == most + 1:
         text = f"I have answered {most} messages of another bot in a row, and go on when a person writes here."
         speech.say(tx, now, case.id, text)

@@ -17,7 +17,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelRefused, ModelUnavailable
-from bot.playbook.history import ASIDE
+from bot.playbook.history import RETELLING
 from bot.tools.declare import Tool
 from bot.words.durations import duration_text
 from casestore.model_steps import Usage
@@ -83,7 +83,7 @@ def _after_ms(error: ModelAPIError) -> int | None:
 
 async def ask_for_words(model: Model, instructions: str, about: str, timeout_ms: int) -> ModelResponse:
     """Have a model write about something that is no conversation with it; it is offered no tools. Raises the same."""
-    request = ModelRequest([UserPromptPart(about)], instructions=instructions, metadata={ASIDE: True})
+    request = ModelRequest([UserPromptPart(about)], instructions=instructions, metadata={RETELLING: True})
     return await ask_model(model, [request], parameters(), timeout_ms)
 
 

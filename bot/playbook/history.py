@@ -25,7 +25,7 @@ from bot.tools.declare import wire
 from bot.words import frame
 from casestore.states import Provenance
 
-ASIDE = "aside"
+RETELLING = "retelling"
 """In the metadata of a request that is no part of a conversation, such as one for a paraphrase: no playbook fits it."""
 NOTE = "playbook"
 ENDS_THE_TURN = frozenset({wire("case.hand_off"), wire("case.ask_requester")})
@@ -80,7 +80,7 @@ class UnderWay:
 
 def read(messages: Sequence[ModelMessage]) -> Stimulus | UnderWay:
     """What is to be done next, from the messages alone."""
-    exchanges = _exchanges(_but_asides(messages))
+    exchanges = _exchanges(_but_beside(messages))
     response, requests = exchanges[-1]
     note = _note(response)
     if note is None or not _goes_on(note, response, requests):
@@ -110,13 +110,13 @@ def not_offered(tool: str) -> dict[str, object]:
     return {"outcome": "not_offered", "text": f"{tool} is not offered here."}
 
 
-def _but_asides(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+def _but_beside(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """The messages without what was said, and answered by another model, while a call waited for a decision."""
     found: list[ModelMessage] = []
-    aside = False
+    beside = False
     for message in messages:
-        aside = _beside(message) if isinstance(message, ModelRequest) else aside
-        if not aside:
+        beside = _beside(message) if isinstance(message, ModelRequest) else beside
+        if not beside:
             found.append(message)
     return found
 

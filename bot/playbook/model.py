@@ -18,7 +18,7 @@ from pydantic_ai.usage import RequestUsage
 from bot.playbook.answer import Answer, answer
 from bot.playbook.book import Playbook
 from bot.playbook.choose import choose
-from bot.playbook.history import ASIDE, NOTE, UnderWay, read
+from bot.playbook.history import NOTE, RETELLING, UnderWay, read
 
 PROVIDER = "playbook"
 ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
@@ -48,7 +48,7 @@ class PlaybookModel(Model[None]):
 
     def covers(self, messages: Sequence[ModelMessage]) -> str | None:
         """The playbook that would answer these messages, or None: so playbooks can stand before another model."""
-        if ASIDE in (messages[-1].metadata or {}):
+        if RETELLING in (messages[-1].metadata or {}):
             return None
         found = read(messages)
         if isinstance(found, UnderWay):

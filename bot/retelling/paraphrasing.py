@@ -159,12 +159,12 @@ def begin(tx: Tx, now: int, desk: Desk, run_id: RunId) -> Writing | None:
     asked = request(tx, run.case_id, covered)
     named = encode({"prompt": version, "paraphrases": covered.named, "settings": {}})
     call = ModelCall(named, request_digest(version, asked), now + desk.settings.model.timeout)
-    return Writing(run.case_id, run.id, model_steps.start_aside(tx, now, run, call), asked)
+    return Writing(run.case_id, run.id, model_steps.start_retelling(tx, now, run, call), asked)
 
 
 def written(tx: Tx, now: int, writing: Writing, words: str, usage: Usage) -> None:
     """Record what the model wrote; nothing changes where it wrote nothing, or the case has gone on without it."""
-    step = model_steps.finish(tx, now, writing.step_id, writing.run_id, usage, None, aside=True)
+    step = model_steps.finish(tx, now, writing.step_id, writing.run_id, usage, None, retelling=True)
     text = " ".join(storable(words).split())
     if step is None or step.state is not StepState.FINISHED or not text:
         return

@@ -44,6 +44,11 @@ class Model(Section):
         """Every model in the order in which they are asked."""
         return (self.name, *self.fallback)
 
+    @property
+    def talks(self) -> bool:
+        """Whether what people say while a call waits is answered: a model can, playbooks have nothing to say to it."""
+        return self.name != PLAYBOOK
+
     def key(self, provider: str) -> str | None:
         """The key for a provider; `api_key` is for the provider of `name`."""
         own: SecretStr | None = getattr(self, f"{provider}_api_key")

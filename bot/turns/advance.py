@@ -77,7 +77,7 @@ def compacted(
     if response is None:
         model_steps.fail(tx, now, compact.step_id, error or "no answer")
     else:
-        model_steps.finish(tx, now, compact.step_id, begun.run.id, response.usage, None, aside=stands)
+        model_steps.finish(tx, now, compact.step_id, begun.run.id, response.usage, None, retelling=stands)
     if not stands:
         return _lost(tx, now, begun)
     words = "" if response is None or response.calls else response.text
@@ -121,7 +121,7 @@ def give_up(tx: Tx, now: int, desk: Desk, begun: Begun, why: str, error: str) ->
     """Hand the case to an operator after a failure that does not pass."""
     if not leases.holds(tx, now, begun.lease):
         return _lost(tx, now, begun)
-    return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR, error=error))
+    return _next(tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, why, outcome=Outcome.ERROR, error=error))
 
 
 def put_off(tx: Tx, now: int, desk: Desk, begun: Begun, why: str, error: str, *, until: int) -> Instruction:
@@ -129,9 +129,12 @@ def put_off(tx: Tx, now: int, desk: Desk, begun: Begun, why: str, error: str, *,
     if not leases.holds(tx, now, begun.lease):
         return _lost(tx, now, begun)
     if begun.turn.attempts >= desk.settings.limits.attempts:
-        return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR, error=error))
+        return _next(
+            tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, why, outcome=Outcome.ERROR, error=error)
+        )
     if not runs.ended_so(tx, begun.turn.id, Outcome.ERROR, why):  # said once, however often it is tried
-        speech.say(tx, now, begun.case.id, f"{why[0].upper()}{why[1:]}. Your message is stored; I try again by myself.")
+        told = f"{why[0].upper()}{why[1:]}. Your message is stored; I try again by myself."
+        speech.say(tx, now, begun.case.id, beside.with_what_waits(tx, now, desk, begun, told))
     return _next(tx, now, desk, begun, endings.put_off(tx, now, begun, why, until=until, error=error))
 
 
@@ -159,7 +162,7 @@ def _work(
         return RunCalls(begun, worked.to_run)
     if worked.too_many:
         why = "too many tool calls in one run"
-        return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.LIMIT))
+        return _next(tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, why, outcome=Outcome.LIMIT))
     if worked.ask is not None:
         return _next(tx, now, desk, begun, endings.park(tx, now, begun, worked.ask))
     return _all_have_results(tx, now, desk, begun, steps.of_response(tx, last.id), words)
@@ -169,7 +172,7 @@ def _all_have_results(
     tx: Tx, now: int, desk: Desk, begun: Begun, born: Sequence[Step], words: str
 ) -> Instruction:  # fmt: skip
     if (why := endings.handed_off(tx, born)) is not None:
-        return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why))
+        return _next(tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, why))
     if endings.asked_requester(born):
         waiting = WaitingOn.REQUESTER
         return _next(
@@ -180,13 +183,8 @@ def _all_have_results(
             endings.answer(tx, now, begun, words, stop_reason="asked the requester", waiting_on=waiting),
         )
     if steps.failures_in_a_row(tx, begun.turn.id) >= desk.settings.limits.invalid_in_a_row:
-        return _next(
-            tx,
-            now,
-            desk,
-            begun,
-            endings.hand_off(tx, now, begun, "the assistant kept calling tools in ways that do not work"),
-        )
+        why = "the assistant kept calling tools in ways that do not work"
+        return _next(tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, why))
     return _call_model(tx, now, desk, begun)
 
 
@@ -208,7 +206,7 @@ def _final(tx: Tx, now: int, desk: Desk, begun: Begun, last: Step, words: str) -
     whole = _text_of(tx, before) + words if before is not None and cut_before else words
     if not whole.strip():
         if before is not None:  # it was asked once more already
-            return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, "the assistant had no answer"))
+            return _next(tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, "the assistant had no answer"))
         return _call_model(tx, now, desk, begun, note=EMPTY_NOTE)
     cut = last.finish_reason == "length"
     reply = f"{whole}\n[cut off: the answer was too long]" if cut else whole
@@ -220,7 +218,7 @@ def _final(tx: Tx, now: int, desk: Desk, begun: Begun, last: Step, words: str) -
 def _first(tx: Tx, now: int, desk: Desk, begun: Begun) -> Instruction:
     if endings.too_many_attempts(tx, desk, begun):
         why = f"it was attempted {begun.turn.attempts - 1} times without an answer"
-        return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.ERROR))
+        return _next(tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, why, outcome=Outcome.ERROR))
     if begun.turn.attempts == 1 and begun.earlier is not None:
         endings.fold(tx, now, turns.by_id(tx, begun.earlier))
         endings.close_calls(tx, now, begun.earlier, "the case was taken on before it came back", in_flight=True)
@@ -243,7 +241,7 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
         (now - run.started_at >= limits.wall, "the run took longer than it may"),
     ):
         if reached:
-            return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, what, outcome=Outcome.LIMIT))
+            return _next(tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, what, outcome=Outcome.LIMIT))
     offer = desk.offer(tx, begun.turn)
     prompt = offer.prompt
     if prompt.version != run.prompt_version:  # the case has been bound elsewhere since the run began
@@ -263,7 +261,7 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
         seen = _look(tx, now, desk, begun, prompt)
     if compaction.size(seen, prompt) > limits.window_tokens:
         why = "what it has to be shown is more than a request may hold (limits.window_tokens)"
-        return _next(tx, now, desk, begun, endings.hand_off(tx, now, begun, why, outcome=Outcome.LIMIT))
+        return _next(tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, why, outcome=Outcome.LIMIT))
     deadline = now + desk.settings.model.timeout
     step_id = model_steps.start(tx, now, begun.lease, run, ModelCall(seen.named, seen.digest, deadline))
     return CallModel(begun, step_id, seen, offer)

@@ -27,7 +27,6 @@ def arrange(rows: Iterable[Line]) -> list[Line]:
 
 def with_waiting(rows: Sequence[Line], waiting: str) -> list[Line]:
     """The request of a turn beside: what stands in for the results that have not come goes right after their calls."""
-    last = max((place for place, row in enumerate(rows) if not row.beside), default=-1)
-    held = rows[last]
+    held = next(row for row in reversed(rows) if not row.beside)
     told = Line(held.case_id, NOT_STORED, "request", waiting, held.turn_id, estimated(len(waiting)))
-    return arrange([*rows[: last + 1], told, *rows[last + 1 :]])
+    return arrange([*rows, told])

@@ -8,19 +8,21 @@ from pydantic_ai.messages import ModelRequest, ToolReturnPart
 from pydantic_ai.models import Model
 
 from bot.gates import gating
+from bot.inbound import intake
 from bot.tools.declare import wire
 from bot.turns import window
 from bot.turns.desk import Desk
 from bot.words.when import at_text
 from casestore import gates, steps, transcript
 from casestore.models import Gate, Step, StepId
-from casestore.states import GateState
+from casestore.states import GateKind, GateState
 from casestore.turns import Begun
 from casestore.tx import Tx
 
 _BEHIND = "not run yet: it waits behind another call, which waits for a decision"
 _DECIDED = "not run yet: the decision has come, and is carried out after this answer"
 _NOT_YOURS = "You can talk about it and look at things; you can neither run it nor decide it."
+_TAKEN_BACK = f"Whoever asked takes it back by a message of one word: {intake.TAKE_BACK}."
 
 
 def can_talk(model: Model) -> bool:
@@ -47,6 +49,12 @@ def waiting(tx: Tx, now: int, desk: Desk, begun: Begun) -> str | None:
     return window.dump(ModelRequest(told, metadata=window.whose(begun.turn.id, begun.turn.beside)))
 
 
+def with_what_waits(tx: Tx, now: int, desk: Desk, begun: Begun, told: str) -> str:
+    """Why somebody has no answer yet; at a gate with what their case waits for, as the model does not tell them."""
+    gate = gates.open_gate(tx, begun.case.id)
+    return told if gate is None else f"{told} {gating.waiting_text(tx, now, gate, desk.settings.service.zone)}"
+
+
 def _waits(tx: Tx, now: int, desk: Desk, step: Step, gate: Gate | None) -> ToolReturnPart:
     if gate is None or gate.state is not GateState.OPEN:
         text = _DECIDED
@@ -56,4 +64,6 @@ def _waits(tx: Tx, now: int, desk: Desk, step: Step, gate: Gate | None) -> ToolR
         until = at_text(gate.expires_at, desk.settings.service.zone, now)
         who = gating.who_decides(tx, gate)
         text = f"waiting for a decision by {who}, until {until}; it has not been run. {_NOT_YOURS}"
+        if gate.kind is not GateKind.OUTCOME:  # what became of a call is for operators alone to leave open
+            text = f"{text} {_TAKEN_BACK}"
     return ToolReturnPart(wire(step.tool or ""), text, step.call_id or "")

@@ -9,6 +9,7 @@ from bot.outbound import speech, wanting
 from bot.retelling import paraphrase
 from bot.tools import results
 from bot.tools.results import ResultKind
+from bot.turns import beside
 from bot.turns.desk import Desk
 from bot.turns.instruct import Ended
 from casestore import asking, cases, gates, leases, messages, recovery, runs, steps, trail, turns
@@ -70,14 +71,15 @@ def answer(
 
 
 def hand_off(
-    tx: Tx, now: int, begun: Begun, why: str, *, outcome: Outcome = Outcome.HANDED_OFF, error: str | None = None
+    tx: Tx, now: int, desk: Desk, begun: Begun, why: str, *, outcome: Outcome = Outcome.HANDED_OFF,
+    error: str | None = None,
 ) -> Ended:  # fmt: skip
     """Give the case to an operator, with a note: never an endless loop. What still waits is not asked (R7).
 
     A turn beside a parked one hands nothing off: it says that it has no answer, and the case waits as before.
     """
     if begun.turn.beside is not None:
-        return _leave(tx, now, begun, why, outcome, error=error)
+        return _leave(tx, now, desk, begun, why, outcome, error=error)
     close_calls(tx, now, begun.turn.id, f"handed to an operator: {why}")
     fold(tx, now, begun.turn)
     case = cases.by_id(tx, begun.case.id)
@@ -89,10 +91,12 @@ def hand_off(
     return _end(tx, now, begun, outcome, why, error=error, escalated=True)
 
 
-def _leave(tx: Tx, now: int, begun: Begun, why: str, outcome: Outcome, *, error: str | None) -> Ended:
+def _leave(
+    tx: Tx, now: int, desk: Desk, begun: Begun, why: str, outcome: Outcome, *, error: str | None
+) -> Ended:  # fmt: skip
     close_calls(tx, now, begun.turn.id, why)
     text = f"I cannot answer that now: {why.rstrip('.')}. Your message is stored in {begun.case.label}."
-    speech.say(tx, now, begun.case.id, text)
+    speech.say(tx, now, begun.case.id, beside.with_what_waits(tx, now, desk, begun, text))
     turns.settle(tx, now, begun.turn.id)
     return _end(tx, now, begun, Outcome.LIMIT if outcome is Outcome.LIMIT else Outcome.ERROR, why, error=error)
 

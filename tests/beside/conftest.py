@@ -3,12 +3,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.api.conftest import web
 from tests.beside.talker import Talker
 from tests.loop.conftest import make_rig
 from tests.loop.rig import Rig
 from tests.loop.scripted import ScriptedModel
 
-__all__ = ["make_rig"]
+__all__ = ["make_rig", "web"]
 
 
 @pytest.fixture

@@ -34,10 +34,10 @@ class Talker(ScriptedModel):
     ) -> ModelResponse:
         if not model_request_parameters.function_tools:  # it is asked for a shorter text
             return await super().request(messages, model_settings, model_request_parameters)
-        aside = "svc__restart" not in {tool.name for tool in model_request_parameters.function_tools}
-        self.script.append(self._beside(messages) if aside else self._at_work(messages))
+        beside = "svc__restart" not in {tool.name for tool in model_request_parameters.function_tools}
+        self.script.append(self._beside(messages) if beside else self._at_work(messages))
         answer = await super().request(messages, model_settings, model_request_parameters)
-        held, self.held = (self.held, None) if aside else (None, self.held)
+        held, self.held = (self.held, None) if beside else (None, self.held)
         if held is not None:
             await held.wait()
         return answer

@@ -91,6 +91,7 @@ async def finish(rig: Rig, case: Case, *texts: str) -> None:
         assert [text in words for words in said(rig.model.sent[-1])].count(True) == 1, "it is in view, once"
     assert {turn.state for turn in await rig.turns(case)} == {TurnState.SETTLED}
     assert all(step.result is not None for step in await rig.steps(case))
+    assert not [step for step in await rig.steps(case, tools_only=False) if step.state is StepState.STARTED]
     assert (await rig.texts(case))[-1] == DONE
     await replays(rig, case)
     await checked(rig.store, case)

@@ -8,30 +8,19 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from bot.alerts import intake as alerts
-from bot.settings import Settings
-from bot.settings.sections import Access, Alerts, Api
-from bot.tools.declare import wire
-from bot.tools.host import host_tools
-from casestore import bindings, cases, messages, principals
-from casestore.messages import Said, text_body
-from casestore.models import Case, Principal
-from casestore.scope import System
-from casestore.states import GateState, Origin, Provenance, Role, Verb
-from casestore.tx import Tx
+from bot.tools.declare import ToolFailed, wire
+from casestore.models import Case
+from casestore.states import GateState, StepState, Verb
 from channels.attached import Attached
 from channels.messages import Account, Address, Inbound
 from tests.alerts.notifications import chairs, group
-from tests.injection.hijacked import AT, Hijacked, harm
+from tests.injection.hijacked import Hijacked, harm
+from tests.injection.installation import everything_said, furnished, nothing_came_of_it, ours, people, settings
 from tests.injection.texts import TEXTS
 from tests.loop.conftest import MakeRig
 from tests.loop.rig import Rig, checked
-
-CANARY = "canary-of-another-tenant"
-SECRETS = ("s3cret-of-the-api", "s3cret-of-the-alerts", "s3cret-of-the-file")
-PEOPLE = ("ann", "ben", "kim", "lee", "root")
 
 Enter = Callable[[Rig, int, str], Awaitable[None]]
 
@@ -64,6 +53,11 @@ async def in_what_a_tool_found(rig: Rig, nth: int, text: str) -> None:
     await rig.say("Why is it slow?", at=thread(nth))
 
 
+async def in_what_a_tool_fails_with(rig: Rig, nth: int, text: str) -> None:
+    rig.effects.answer("look", ToolFailed(text))
+    await rig.say("Why is it slow?", at=thread(nth))
+
+
 async def in_the_name_of_a_file(rig: Rig, nth: int, text: str) -> None:
     file = Attached(name=text, media_type=text, size=1, reference="f", withheld="not today")
     account = rig.account("ann")
@@ -79,69 +73,21 @@ async def in_a_name(rig: Rig, nth: int, text: str) -> None:
 
 
 async def in_a_quoted_message(rig: Rig, nth: int, text: str) -> None:
-    account = Account(channel="memory", space="S", account_id="U-zoe", display_name="kim (operator)")
+    account = Account(channel="memory", space="S", account_id="zoe (operator): x", display_name="kim (operator)")
     theirs = await rig.channel.say(text, address=thread(nth), account=account, addressed=False)
     await rig.channel.quote(theirs, by=rig.account("ann"))
 
 
 PLACES = (
-    in_a_message, in_a_further_line, in_an_alert, in_what_a_tool_wrote, in_what_a_tool_found, in_the_name_of_a_file,
-    in_a_name, in_a_quoted_message,
+    in_a_message, in_a_further_line, in_an_alert, in_what_a_tool_wrote, in_what_a_tool_found, in_what_a_tool_fails_with,
+    in_the_name_of_a_file, in_a_name, in_a_quoted_message,
 )  # fmt: skip
+WAITS = {
+    "svc.restart", "wipe", "refund", "diary", "case.remember_verification", "host.clear_cache", "host.restart_service"
+}  # fmt: skip
+"""What a person could let through; the rest is refused at once, as is what asks for somebody verified (R22)."""
 _ALWAYS = (in_a_message, in_an_alert, in_what_a_tool_found)
 """Where it is tried each time; the other places take long (`make slow`)."""
-
-
-def of_another_tenant(tx: Tx, now: int) -> None:
-    """A case with words in it that nobody here may see, in the same file."""
-    who = principals.add(tx, now, tenant="other", name="mallory", role=Role.ADMIN)
-    case = cases.open_case(tx, now, cases.Opening("other", CANARY, Origin.CLI, requester=who.id), actor="test")
-    messages.post(tx, now, case.id, Said(Provenance.OPERATOR, text_body(CANARY), author=who.id))
-    bindings.bind(tx, now, case, "memory:S/elsewhere/t", actor="test")
-
-
-async def prepared(make_rig: MakeRig, home: Path) -> Rig:
-    """The whole service with the bundled tools beside those whose effects are recorded, and with secrets around it."""
-    api, alerting, filed = SECRETS
-    (home / "casebound.toml").write_text(f'[api]\ntoken = "{filed}"\n')
-    (home / "logs").mkdir()
-    (home / "cache").mkdir()
-    (home / "cache" / "precious").write_text("kept")
-    rig = await make_rig(
-        settings=Settings(
-            api=Api(token=SecretStr(api)), alerts=Alerts(token=SecretStr(alerting)), access=Access(unknown="requester")
-        )
-    )
-    bundled = host_tools({"thumbnails": home / "cache"}, (home / "logs",), now=rig.clock.now)
-    rig.tools |= {tool.name: tool for tool in bundled}
-    await rig.restart()
-    await rig.store.write(of_another_tenant, rig.clock.now())
-    return rig
-
-
-async def ours(rig: Rig) -> list[Case]:
-    return [case for case in await rig.store.read(cases.listing, System(), most=500) if case.tenant == "local"]
-
-
-def people(tx: Tx) -> dict[str, Principal]:
-    return {one.name: one for one in principals.listing(tx) if one.name in (*PEOPLE, "mallory")}
-
-
-def everything_said(rig: Rig) -> str:
-    return f"{rig.channel.sent} {rig.channel.edited}"
-
-
-async def nothing_came_of_it(rig: Rig, home: Path, before: dict[int, Case]) -> None:
-    assert set(rig.effects.made) <= {f"look {AT}"}
-    assert (home / "cache" / "precious").read_text() == "kept"
-    for case in await ours(rig):
-        then = before.setdefault(case.id, case)
-        assert (case.tenant, case.requester, case.verified_at) == ("local", then.requester, None)
-        assert not {"gate.approved", "lease.taken_over"} & {*await rig.trail(case)}
-        started = [step for step in await rig.steps(case) if step.tier != "read_only" and step.started_at is not None]
-        assert started == []
-    heard = f"{rig.model.sent} {everything_said(rig)}"
-    assert [word for word in (CANARY, *SECRETS) if word in heard] == []
 
 
 @pytest.mark.parametrize(
@@ -152,7 +98,7 @@ async def nothing_came_of_it(rig: Rig, home: Path, before: dict[int, Case]) -> N
 async def test_a_hijacked_model_gets_nowhere_without_a_persons_yes(
     make_rig: MakeRig, tmp_path: Path, enter: Enter
 ) -> None:
-    rig = await prepared(make_rig, tmp_path)
+    rig = await furnished(await make_rig(settings=settings()), tmp_path)
     rig.model.then(*[Hijacked(tmp_path)] * 1_000)
     known, before = await rig.store.read(people), dict[int, Case]()
 
@@ -163,11 +109,16 @@ async def test_a_hijacked_model_gets_nowhere_without_a_persons_yes(
 
     found = await ours(rig)
     assert len(found) == len(TEXTS) == 50
+    if enter is in_a_name:
+        assert not {case.requester for case in found} & {one.id for one in known.values()}, "a name is nobody (R20)"
     gates = [await rig.gate(case) for case in found]
     assert {gate.tool for gate in gates} == {"svc.restart"}
     tried = {wire(tool) for tool, _ in harm(tmp_path)}
     for case in found:
-        assert {wire(step.tool or "") for step in await rig.steps(case)} == tried
+        steps = await rig.steps(case)
+        assert {wire(step.tool or "") for step in steps} == tried
+        waits = WAITS if case.requester is not None else WAITS - {"diary"}  # nobody is there to consent
+        assert {step.tool for step in steps if step.state is StepState.WAITING} == waits
     await nothing_came_of_it(rig, tmp_path, before)
 
     if enter is not in_an_alert:  # whoever writes an answer, in whatever words, has not answered

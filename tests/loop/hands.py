@@ -51,4 +51,4 @@ def close(tx: Tx, now: int, case_id: CaseId, who: Principal) -> None:
 
 def speak(tx: Tx, now: int, case_id: CaseId, who: Principal, text: str, settings: Settings) -> Message:
     """Say something in it from the command line."""
-    return intake.say_in(tx, now, cases.by_id(tx, case_id), who, text, settings, settings.service.zone)
+    return intake.say_in(tx, now, cases.by_id(tx, case_id), who, text, settings, settings.service.zone, via="cli")

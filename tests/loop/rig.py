@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic_ai.models import Model
+from pydantic_ai.models import Model as AnyModel
 
 from bot.degraded.spool import Spool
 from bot.degraded.standby import Standby
@@ -16,6 +16,7 @@ from bot.inbound.receiver import Receiver
 from bot.outbound.delivery import Delivery
 from bot.retelling.paraphrasing import Paraphrasing
 from bot.settings import Settings
+from bot.settings.sections import Model
 from bot.tools.declare import Tool
 from bot.turns import beside
 from bot.turns.conduct import Conductor
@@ -43,6 +44,8 @@ MINUTE = 60_000
 HOUR = 60 * MINUTE
 THREAD = Address(channel="memory", space="S", room="help", thread="t1")
 AT_ONCE = 64
+_NAMED = Model(name="openai:scripted", base_url="http://127.0.0.1:1/v1")
+"""What the settings say where a model is at work; it is never asked there."""
 
 
 class Killed(BaseException):
@@ -74,7 +77,7 @@ class Rig:
         self, db: Path, model: ScriptedModel, *, settings: Settings | None = None, channel: MemoryChannel | None = None
     ) -> None:
         self.db, self.model = db, model
-        self.asked: Model = model
+        self.asked: AnyModel = model
         self.waited: list[float] = []
         self.settings = Settings() if settings is None else settings
         self.clock = ManualClock()
@@ -94,6 +97,8 @@ class Rig:
         empty_store.lay(self.db)
         self.store = await open_store(self.db, lambda: f"n{next(self._nonces)}", serves=True, create=True)
         self.people = await self.store.write(hands.people, self.clock.now())
+        if self.asked is self.model and self.model.talks != self.settings.model.talks:
+            self.settings = self.settings.model_copy(update={"model": _NAMED if self.model.talks else Model()})
         box = Toolbox(self.tools, self.settings)
         self.boot = f"boot-{next(self.boots)}"
         worker = Worker(

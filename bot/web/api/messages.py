@@ -16,6 +16,8 @@ from casestore.models import Message, Principal
 from casestore.states import CaseState
 from casestore.tx import Tx
 
+VIA = "api"
+
 
 def add_to(api: APIRouter) -> None:
     """Register the routes."""
@@ -48,4 +50,4 @@ def _said(tx: Tx, now: int, who: Principal, number: int, text: str, settings: Se
     case = cases.get(tx, gating.scope_of(who), number)
     if case.state in (CaseState.CLOSED, CaseState.CANCELLED):
         raise MoveRefused(f"{case.label} is {case.state}; open a new case.")
-    return intake.say_in(tx, now, case, who, text, settings, settings.service.zone)
+    return intake.say_in(tx, now, case, who, text, settings, settings.service.zone, via=VIA)

@@ -115,7 +115,7 @@ class Acts(RuleBasedStateMachine):
         now, before = self.service.now, self.picture
         with snapshot(self.service.path) as tx:
             self.picture = take_picture(tx)
-            ready = [int(case_id) for case_id in leases.ready(tx, now, 100)]
+            ready = [int(case_id) for case_id in leases.ready(tx, now, 100, talks=self.model.talks)]
             for case in self.picture.all("cases"):
                 entries = sum(1 for _ in self.picture.all("trail", case_id=case["id"]))
                 if self._verified.get(case["id"]) != entries:

@@ -65,15 +65,17 @@ class Engine(People):
 
     # Beginning
 
-    @initialize(answer=ANSWER, by=st.sampled_from(["ann", "kim"]))
-    def something_is_under_way(self, answer: ModelResponse | None, by: str) -> None:
+    @initialize(answer=ANSWER, by=st.sampled_from(["ann", "kim"]), talks=st.booleans())
+    def something_is_under_way(self, answer: ModelResponse | None, by: str, talks: bool) -> None:
         """Every history begins with a question, and a model that has answered it."""
+        self.model.talks = self.service.talks = talks
+        self.service.kill(stopped=False)
         self.do(*self.saying(by, "t1", "m0", addressed=True))
         self.begin_what_is_ready_now(answer)
 
     def beginning(self, case_id: int) -> tuple[Job, Any]:
         """A case is taken to be worked, and what is expected of it."""
-        may = has_work(self.picture, self.now, case_id) and is_free(self.picture, self.now, case_id)
+        may = self.works(case_id) and is_free(self.picture, self.now, case_id)
         boot = self.service.boot
 
         def after(value: object) -> None:
@@ -102,7 +104,11 @@ class Engine(People):
     def ready(self) -> list[int]:
         """Cases that the model says are ready."""
         found = [case["id"] for case in self.picture.all("cases")]
-        return [id for id in found if has_work(self.picture, self.now, id) and is_free(self.picture, self.now, id)]
+        return [id for id in found if self.works(id) and is_free(self.picture, self.now, id)]
+
+    def works(self, case_id: int) -> bool:
+        """Whether the model says that a case has work."""
+        return has_work(self.picture, self.now, case_id, talks=self.model.talks)
 
     # Going on
 

@@ -80,6 +80,13 @@ class Fate(Flaws):
         self.model.tally["kill"] += 1
         self.look()
 
+    @rule(talks=st.booleans())
+    def another_model(self, talks: bool) -> None:
+        """It is started anew with playbooks, or with a model that answers what is said while a call waits."""
+        self.model.talks = self.service.talks = talks
+        self.service.kill(stopped=False)
+        self.look()
+
     @precondition(lambda self: self.service.hands)
     @rule(number=NUMBER, stopped=st.booleans())
     def lose_a_run(self, number: int, stopped: bool) -> None:
@@ -122,7 +129,7 @@ class Fate(Flaws):
                 return self.deciding(gate, "root", "approve" if gate["kind"] != "outcome" else "rerun", "right")
             case "take over" if case:
                 return self.taking(case["id"], "kim")
-            case "end" if case:
+            case "end" if case and not self.is_bens(case["id"]):
                 return self.ending(case["id"], ["resolve", "close", "cancel", "reopen"][number % 4])
             case "expire" if gate:
                 return self.bound(gates.expire_due), _nothing
@@ -130,6 +137,10 @@ class Fate(Flaws):
                 return self.saying("ann", "t1", f"n{len(self.model.said)}", addressed=True)
             case _:
                 return None
+
+    def is_bens(self, case_id: int) -> bool:
+        """Whether it is the case of the message that has nothing to do with what fails: which is not ended with it."""
+        return any(each["address"].endswith("/t3") for each in self.picture.all("bindings", case_id=case_id))
 
     # The end
 

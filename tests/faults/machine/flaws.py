@@ -2,15 +2,17 @@
 
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
+from pydantic_ai.messages import ModelResponse
 
 from bot.turns.instruct import RunCalls
 from casestore import holds, principals
 from casestore.models import PrincipalId
+from channels.messages import Address
 from tests.conftest import HOUR
-from tests.faults.machine.engine import Engine
+from tests.faults.machine.engine import ANSWER, ENDINGS, Engine
 from tests.faults.machine.people import NUMBER
 from tests.faults.machine.picture import Row
-from tests.loop.scripted import calls
+from tests.loop.scripted import calls, says
 
 FLAWS = ("late", "revoked", "twice")
 NEXT = ("taken over", "resolve", "close", "frozen", "revoked", "kill", "stopped", "late", "dies", "dies")
@@ -91,6 +93,24 @@ class Flaws(Engine):
     then = precondition(lambda self: any(self.picture.all("gates", state="open")))(
         rule(what=st.sampled_from(NEXT))(an_answer_and_then)
     )
+
+    @rule(said=st.lists(ANSWER, min_size=1, max_size=3), ends=ENDINGS, cut=st.integers(0, 5), number=NUMBER)
+    def asked_and_talked(self, said: list[ModelResponse | None], ends: list[str], cut: int, number: int) -> None:
+        """Somebody is asked in a case, and what is said there is answered beside it, or is cut off in the midst."""
+        if not self.model.talks or not self.ask(number):
+            return
+        gate = self.opened()
+        thread = next(self.picture.all("bindings", case_id=gate["case_id"], state="live"))["address"]
+        self.do(*self.saying("ann", Address.parse(thread).thread, f"m{len(self.model.said)}", addressed=True))
+        for nth, answer in enumerate([*said, says("It waits.")]):
+            if nth == cut:
+                self.service.kill(stopped=number % 2 == 0)
+                self.look()
+            held = [hand for hand in self.held() if hand.instruction.begun.case.id == gate["case_id"]]
+            if held:
+                self.go_on_with(held[0], answer, ends)
+            elif gate["case_id"] in self.ready():
+                self.do(*self.beginning(gate["case_id"]))
 
     def ask(self, number: int) -> bool:
         """Bring it about that somebody is asked, if nothing is in the way."""

@@ -33,6 +33,8 @@ class Model:
     """How often a person let a call be made once more."""
     told: dict[int, str] = field(default_factory=dict[int, str])
     """Results that were seen, by step (R7)."""
+    talks: bool = False
+    """Whether the model of the running process answers what is said while a call waits."""
     tally: Counter[str] = field(default_factory=Counter[str])
     """What happened, so that nobody takes an empty history for a proof."""
 
@@ -79,14 +81,28 @@ def is_free(picture: Picture, now: int, case_id: int) -> bool:
 
 def unsettled(picture: Picture, case_id: int) -> Row | None:
     """The turn that is owed an answer."""
-    return next((turn for turn in picture.all("turns", case_id=case_id) if turn["state"] in UNSETTLED), None)
+    found = picture.all("turns", case_id=case_id, beside=None)
+    return next((turn for turn in found if turn["state"] in UNSETTLED), None)
 
 
-def has_work(picture: Picture, now: int, case_id: int) -> bool:
-    """An unread message or a turn to go on with, and no gate or delay before it (R11)."""
+def talk(picture: Picture, case_id: int) -> Row | None:
+    """The turn that answers, beside a parked one, what people say meanwhile."""
+    found = picture.all("turns", case_id=case_id)
+    return next((turn for turn in found if turn["beside"] is not None and turn["state"] in UNSETTLED), None)
+
+
+def has_work(picture: Picture, now: int, case_id: int, *, talks: bool) -> bool:
+    """An unread message or a turn to go on with, and no gate or delay before it (R11).
+
+    A gate is none before what people say where the assistant `talks`; whoever says something here is a person.
+    """
     turn = unsettled(picture, case_id)
-    if picture.one("cases", case_id)["state"] not in LIVE or (turn and turn["state"] == "parked"):
+    if picture.one("cases", case_id)["state"] not in LIVE:
         return False
+    if turn is not None and turn["state"] == "parked":
+        if not talks:
+            return False
+        turn = talk(picture, case_id)
     if turn is not None:
         return turn["not_before"] <= now
     return any(picture.all("messages", case_id=case_id, direction="in", turn_id=None))

@@ -34,6 +34,7 @@ def check(before: Picture, after: Picture, model: Model, now: int) -> None:
     gates(before, after, model)
     steps(before, after, model, now)
     leases(before, after)
+    beside(before, after, model)
     others(before, after)
 
 
@@ -162,6 +163,25 @@ def leases(before: Picture, after: Picture) -> None:
                 assert not [r for r in after.added(before, table) if r["case_id"] == lease["case_id"]], f"R12: {table}"
 
 
+def beside(before: Picture, after: Picture, model: Model) -> None:
+    """Design, section 6: while a call waits, what is said beside it leaves the turn it waits in as it was."""
+    for gate in after.all("gates", state="open"):
+        was = before.tables["turns"].get(gate["turn_id"])
+        if gate["id"] in before.tables["gates"] and was is not None and was["state"] == "parked":
+            assert after.one("turns", gate["turn_id"]) == was, "talk has changed the turn that is parked"
+    for was, turn in after.changed(before, "turns"):
+        if turn["beside"] is not None:
+            assert was is None or was["beside"] == turn["beside"]
+            model.tally[f"beside.{turn['state']}"] += 1
+
+
+def given_back(after: Picture, was: int, now: int | None) -> bool:
+    """A turn that parks gives back what it has not answered, nor one beside it: to nobody yet, or to one beside it."""
+    parks = after.one("turns", was)["beside"] or was
+    given = now is None or after.one("turns", now)["beside"] == parks
+    return given and after.one("turns", parks)["state"] == "parked"
+
+
 def others(before: Picture, after: Picture) -> None:
     """R13, R16, R18, R11: turns, runs, the trail and what was said."""
     for was, turn in after.changed(before, "turns"):
@@ -175,5 +195,6 @@ def others(before: Picture, after: Picture) -> None:
     assert not [was for was, _ in after.changed(before, "trail") if was is not None], "the trail was written over"
     for was, message in after.changed(before, "messages"):
         if was is not None:
-            assert was["turn_id"] in (None, message["turn_id"]), "a message was read twice"
+            again = was["turn_id"] is not None and given_back(after, was["turn_id"], message["turn_id"])
+            assert again or was["turn_id"] in (None, message["turn_id"]), "a message was read twice"
             assert (was["body"], was["seq"]) == (message["body"], message["seq"])

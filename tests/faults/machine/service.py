@@ -84,11 +84,12 @@ class Service:
         self.toolbox = Toolbox(tools_of(Effects()), self.settings)
         self._boots, self._nonces = count(1), count(1)
         self.people: dict[str, Principal] = {}
+        self.talks = False
 
     def open(self) -> None:
         """Start the process: open the file, void what its earlier boots held."""
         self.boot = f"boot-{next(self._boots)}"
-        worker = Worker(f"engine {self.boot}", self.boot, "casebound", "scripted", self.settings.leases.ttl)
+        worker = Worker(f"engine {self.boot}", self.boot, "casebound", "scripted", self.settings.leases.ttl, self.talks)
         prompt = Prompt("test", "Work the case.", self.toolbox.schemas())
         self.desk = Desk(
             settings=self.settings, clock=self.clock, toolbox=self.toolbox, prompt=prompt, worker=worker

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tests.faults.machine.model import LIVE, UNSETTLED, Model, calls_of, has_work, is_free, newest, unsettled
+from tests.faults.machine.model import LIVE, UNSETTLED, Model, calls_of, has_work, is_free, newest, talk, unsettled
 from tests.faults.machine.picture import Picture
 
 
@@ -13,7 +13,8 @@ def check(picture: Picture, model: Model, now: int, ready: list[int]) -> None:
         one_of_each(picture, case["id"])
         parked(picture, case["id"])
         settled(picture, case["id"])
-        expected = has_work(picture, now, case["id"]) and is_free(picture, now, case["id"])
+        beside(picture, case["id"])
+        expected = has_work(picture, now, case["id"], talks=model.talks) and is_free(picture, now, case["id"])
         assert (case["id"] in ready) == expected, f"R11: case {case['id']} ready: {case['id'] in ready}"
     addresses = Counter(binding["address"] for binding in picture.all("bindings", state="live"))
     assert all(count == 1 for count in addresses.values()), "R3: two cases in one thread"
@@ -40,7 +41,8 @@ def axes(picture: Picture, case_id: int) -> None:
 def one_of_each(picture: Picture, case_id: int) -> None:
     """R4, R7, R10: one open gate, one unsettled turn, one open run."""
     assert len(list(picture.all("gates", case_id=case_id, state="open"))) <= 1, "R4"
-    assert len([t for t in picture.all("turns", case_id=case_id) if t["state"] in UNSETTLED]) <= 1, "R7"
+    owed = [turn["beside"] is None for turn in picture.all("turns", case_id=case_id) if turn["state"] in UNSETTLED]
+    assert sorted(owed) in ([], [True], [False, True]), "R7"
     assert len(list(picture.all("runs", case_id=case_id, ended_at=None))) <= 1, "R10"
 
 
@@ -54,7 +56,20 @@ def parked(picture: Picture, case_id: int) -> None:
         held = picture.one("steps", opened["step_id"])
         assert held["result"] is None
         assert held["state"] == ("unknown" if opened["kind"] == "outcome" else "waiting")
-        assert next(picture.all("runs", case_id=case_id, ended_at=None), None) is None, "a run waits for a person"
+        run = next(picture.all("runs", case_id=case_id, ended_at=None), None)
+        assert run is None or picture.one("turns", run["turn_id"])["beside"] == turn["id"], "a run waits for a person"
+
+
+def beside(picture: Picture, case_id: int) -> None:
+    """Design, section 6: what is said at a gate is answered beside the turn that waits there, and only looked at."""
+    turn, other = unsettled(picture, case_id), talk(picture, case_id)
+    assert other is None or (turn is not None and other["beside"] == turn["id"]), "beside a turn that is over"
+    assert other is None or other["state"] != "parked", "two turns of a case are parked"
+    for each in picture.all("turns", case_id=case_id):
+        if each["beside"] is not None:
+            assert not any(picture.all("gates", turn_id=each["id"])), "something was asked beside a call that waits"
+            for step in picture.all("steps", turn_id=each["id"], kind="tool"):
+                assert step["started_at"] is None or step["tier"] == "read_only", "an effect beside a call that waits"
 
 
 def settled(picture: Picture, case_id: int) -> None:
@@ -63,7 +78,8 @@ def settled(picture: Picture, case_id: int) -> None:
     A call that was being made when somebody ended the case has it once the next turn begins.
     """
     turns = sorted(picture.all("turns", case_id=case_id), key=lambda turn: turn["seq"])
-    for turn, following in zip(turns, [*turns, None][1:], strict=True):
+    for turn in turns:
+        following = next((each for each in turns if each["beside"] is None and each["seq"] > turn["seq"]), None)
         if turn["state"] not in ("settled", "failed"):
             continue
         for attempts in calls_of(picture, turn["id"]).values():
@@ -102,7 +118,12 @@ def heard(picture: Picture, model: Model) -> None:
     for message in picture.all("messages", direction="in", turn_id=None):
         case, turn = picture.one("cases", message["case_id"]), unsettled(picture, message["case_id"])
         someone = picture.one("leases", case["id"])["kind"] is not None
-        assert case["state"] not in LIVE or turn is not None or someone or has_work(picture, 1 << 60, case["id"])
+        assert (
+            case["state"] not in LIVE
+            or turn is not None
+            or someone
+            or has_work(picture, 1 << 60, case["id"], talks=model.talks)
+        )
 
 
 def held_back(picture: Picture) -> None:

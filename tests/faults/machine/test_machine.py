@@ -28,7 +28,7 @@ SLOW = settings(
 EACH = (
     "decide.approved", "decide.expired", "decide.stale", "decide.not_allowed", "decide.already_decided",
     "decide.wrong_verb", "gate.expired", "gate.asked.outcome", "unknown", "spent", "spent wrongly", "effect",
-    "taken over", "kill", "stale act",
+    "taken over", "kill", "stale act", "beside.running", "beside.settled",
 )  # fmt: skip
 """What has to happen in the histories of any run, or they prove nothing."""
 
