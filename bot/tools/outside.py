@@ -32,7 +32,7 @@ async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
             if tool.confirm is not None and tool.tier != "read_only":
                 await tool.confirm()
             asked = True
-            return results.ok(await _made(tool, work(args)))
+            returned = await _made(tool, work(args))
     except TimeoutError:
         if tool.tier == "read_only" or not asked:
             return results.failed(f"it did not come back within {tool.timeout_ms // 1000} seconds", told=True)
@@ -42,9 +42,17 @@ async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
         return results.failed(str(error)) if tool.tier == "read_only" else TimedOut()
     except (ToolFailed, BadArguments) as error:
         return results.failed(str(error))
-    except Exception as error:
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        # nobody ends the run: something that the tool waited for was cancelled within it
+        log.warning("tool.cancelled_itself", extra={"fields": {"tool": tool.name}})
+        return results.failed("it broke off by itself", told=True) if tool.tier == "read_only" else TimedOut()
+    except (Exception, SystemExit, KeyboardInterrupt) as error:  # a function that wants to end a program ends itself
         log.exception("tool.raised", extra={"fields": {"tool": tool.name}})
         return results.failed(f"it failed unexpectedly ({type(error).__name__})", told=True)
+    return results.ok(returned)
 
 
 async def _made(tool: Tool, work: Awaitable[object]) -> object:
