@@ -1,13 +1,17 @@
 """What every test may use: a fixed time, a counted nonce, a real store, and short ways to a case that is at work."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from bot.tools import arguments
 from casestore import (
     asking,
     bindings,
@@ -28,7 +32,7 @@ from casestore.db import Store
 from casestore.deciding import Decided, Decision, NotDecided
 from casestore.leases import Lease
 from casestore.messages import Said, text_body
-from casestore.migrate import migrate, open_store
+from casestore.migrate import open_store
 from casestore.model_steps import ModelCall, Usage
 from casestore.models import Case, CaseId, Gate, GateId, Message, Principal, Run, Step, StepId, Turn
 from casestore.scope import System
@@ -36,6 +40,7 @@ from casestore.states import GateKind, OnExpiry, Origin, Outcome, Provenance, Ro
 from casestore.steps import Call
 from casestore.turns import Begun, Worker
 from casestore.tx import Tx
+from tests import empty_store
 
 settings.register_profile("casebound", deadline=None)
 settings.load_profile("casebound")
@@ -50,6 +55,27 @@ BOOT = "boot-1"
 WORKER = Worker(holder="engine-1", boot=BOOT, agent="assistant", model="playbook", lease_ttl=LEASE_TTL)
 USAGE = Usage("stop", "playbook-1", "response-1", 100, 20, 10, 0.25)
 RESTART = Call(0, "call-1", "host.restart_service", "v1", Tier.CONSEQUENTIAL, '{"service":"nginx"}')
+
+
+@pytest.fixture(scope="session", autouse=True)
+def each_signature_is_read_once() -> Iterator[None]:
+    """The same bundled tools are declared for thousands of tests: what is read from a signature is kept."""
+    kept: dict[object, tuple[dict[str, object], str | None, arguments.Check]] = {}
+    declaring, read = import_module("bot.tools.declare"), arguments.from_signature
+
+    def once(
+        function: Callable[..., object], name: str, *, skip: int
+    ) -> tuple[dict[str, object], str | None, arguments.Check]:
+        code = getattr(function, "__code__", function)
+        same = (name, skip, code, function.__doc__, str(inspect.signature(function)))
+        if same not in kept:
+            kept[same] = read(function, name, skip=skip)
+        schema, described, check = kept[same]
+        return deepcopy(schema), described, check
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(declaring, "from_signature", once)
+        yield
 
 
 @pytest.fixture
@@ -71,18 +97,16 @@ def db(tmp_path: Path) -> Path:
     return tmp_path / "casebound.db"
 
 
-@pytest.fixture(scope="session")
-def new_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A store with nothing in it; migrated once, because every test begins with one."""
-    path = tmp_path_factory.mktemp("new") / "casebound.db"
-    migrate(path)
-    return path.read_bytes()
+@pytest.fixture
+def new_file() -> bytes:
+    """A store with nothing in it."""
+    return empty_store.migrated()
 
 
 @pytest.fixture
-async def store(db: Path, nonce: Callable[[], str], new_file: bytes) -> AsyncIterator[Store]:
+async def store(db: Path, nonce: Callable[[], str]) -> AsyncIterator[Store]:
     """A real file, opened as the service does."""
-    db.write_bytes(new_file)
+    empty_store.lay(db)
     opened = await open_store(db, nonce, serves=True)
     yield opened
     await opened.close()

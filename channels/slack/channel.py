@@ -134,7 +134,11 @@ class SlackChannel:
         listener = Listener(web, out, us, receiver, self._guests)
         # not as a middleware: Bolt asks who it is before those, and acknowledges what it cannot ask for
         app = AsyncApp(
-            client=web.client, logger=log, before_authorize=listener.store_first, request_verification_enabled=False
+            name="casebound",
+            client=web.client,
+            logger=log,
+            before_authorize=listener.store_first,
+            request_verification_enabled=False,
         )
         listener.listen(app)
         await self._transport.connect(app, web, partial(receiver.resumed, Resumed(channel=places.NAME)))

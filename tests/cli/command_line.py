@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 import casestore
 from bot.__main__ import run
+from tests.started import PIPE, Started
 
 ROOT = Path(casestore.__file__).parents[1]
 COMMAND = (sys.executable, "-m", "bot")
@@ -69,8 +69,6 @@ def environment(**more: str) -> dict[str, str]:
 
 def call(folder: Path, *arguments: str, stdin: str = "", **more: str) -> Ended:
     """Run a command in a process of its own."""
-    ended = subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, env=environment(**more), input=stdin, text=True, capture_output=True,
-        timeout=100, check=False,
-    )  # fmt: skip
-    return Ended(ended.returncode, ended.stdout, ended.stderr)
+    process = Started(arguments, folder, environment(**more), stdin=PIPE, stdout=PIPE, stderr=PIPE)
+    out, err = process.communicate(stdin, timeout=100)
+    return Ended(process.wait(), out, err)

@@ -1,13 +1,13 @@
 """A service in a process of its own, as `casebound up` starts it, and waiting for what it does."""
 
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.cli.command_line import COMMAND, Ended, call, environment
+from tests.cli.command_line import Ended, call, environment
+from tests.started import PIPE, Started
 
 T = TypeVar("T")
 
@@ -20,10 +20,9 @@ class Up:
     def __init__(self, folder: Path, *arguments: str, **more: str) -> None:
         self.folder = folder
         self._stderr = (folder / "stderr.txt").open("w+")
-        self.process = subprocess.Popen(
-            [*COMMAND, "up", "--port", "0", *arguments], cwd=folder, env=environment(**more), text=True,
-            stdout=subprocess.PIPE, stderr=self._stderr,
-        )  # fmt: skip
+        self.process = Started(
+            ["up", "--port", "0", *arguments], folder, environment(**more), stdout=PIPE, stderr=self._stderr
+        )
         assert self.process.stdout is not None
         lines: list[str] = []
         for line in self.process.stdout:
@@ -48,7 +47,7 @@ class Up:
             self.process.send_signal(number)
         out, _ = self.process.communicate(timeout=40)
         self._stderr.close()
-        return Ended(self.process.returncode, out, self.log)
+        return Ended(self.process.wait(), out, self.log)
 
     def kill(self) -> None:
         """Make sure that nothing is left."""

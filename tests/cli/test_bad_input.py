@@ -170,8 +170,10 @@ async def test_a_file_that_is_not_ours_is_refused_and_left_as_it_was(cli: Cli, d
 
 AS_NOBODY = """
 import os, sys
+from importlib import import_module
 from bot.__main__ import run
-import bot.cli.root, bot.web.server, bot.playbook
+from tests.prepared import IMPORTED
+for name in IMPORTED: import_module(name)
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 sys.exit(run(sys.argv[1:]))
 """

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from casestore.locks import service_holder
-from tests.cli.command_line import COMMAND, Ended, call, environment
+from tests.cli.command_line import Ended, call, environment
 from tests.cli.services import Up, eventually, json_of
+from tests.started import PIPE, Started
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -25,10 +26,7 @@ class Chat:
     """A chat whose input the test holds."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [*COMMAND, "chat", *arguments], cwd=folder, env=environment(), text=True, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        self.process = Started(["chat", *arguments], folder, environment(), stdin=PIPE, stdout=PIPE, stderr=PIPE)
 
     def say(self, line: str) -> None:
         """Type a line."""
@@ -49,7 +47,7 @@ class Chat:
     def end(self) -> Ended:
         """End the input; all that was shown since."""
         out, err = self.process.communicate(timeout=90)
-        return Ended(self.process.returncode, out, err)
+        return Ended(self.process.wait(), out, err)
 
 
 @pytest.fixture
@@ -187,10 +185,7 @@ def test_a_reader_who_leaves_does_not_end_the_conversation_for_good(tmp_path: Pa
 
 def test_somebody_at_a_terminal_is_greeted_and_leaves_without_waiting(tmp_path: Path) -> None:
     master, slave = pty.openpty()
-    chat = subprocess.Popen(
-        [*COMMAND, "chat"], cwd=tmp_path, env=environment(), stdin=slave, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    chat = Started(["chat"], tmp_path, environment(), stdin=slave, stdout=PIPE, stderr=PIPE)
     os.close(slave)
     assert chat.stdout is not None
     assert chat.stdout.readline().startswith("You are you.")
@@ -207,10 +202,7 @@ def test_in_a_terminal_nothing_is_broken_within_a_word(tmp_path: Path) -> None:
     """A terminal itself breaks where its edge is; what is read at night goes on with a word."""
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, (24, 80))
-    chat = subprocess.Popen(
-        [*COMMAND, "chat", "--db", "a.db"], cwd=tmp_path, env=environment(), stdin=slave, stdout=slave,
-        stderr=subprocess.PIPE,
-    )  # fmt: skip
+    chat = Started(["chat", "--db", "a.db"], tmp_path, environment(), stdin=slave, stdout=slave, stderr=PIPE)
     os.close(slave)
     os.write(master, b"hello there\n")
     shown = b""
@@ -222,7 +214,7 @@ def test_in_a_terminal_nothing_is_broken_within_a_word(tmp_path: Path) -> None:
             os.read(master, 65_536)
     os.close(master)
     assert chat.stderr is not None
-    assert (chat.returncode, chat.stderr.read()) == (0, b"")
+    assert (chat.returncode, chat.stderr.read()) == (0, "")
     chat.stderr.close()
     said = shown.decode().split("I am handing")[1].splitlines()
     assert len(said) > 3

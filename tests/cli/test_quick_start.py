@@ -3,11 +3,12 @@
 import json
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command_line import ROOT, Cli, call, environment
+from tests.cli.command_line import COMMAND, ROOT, Cli, call, environment
 from tests.conftest import World
 
 HEAVY = (
@@ -48,6 +49,25 @@ def test_the_list_of_what_is_heavy_names_what_a_service_imports() -> None:
         check=True,
     )  # fmt: skip
     assert found.stdout.strip() == "[]"
+
+
+def test_the_command_itself_comes_up_answers_and_ends_when_it_is_told(tmp_path: Path) -> None:
+    """Other tests start a process that has imported it all (`tests.started`); this one starts what a person does."""
+    with subprocess.Popen(
+        [*COMMAND, "up", "--port", "0"], cwd=tmp_path, env=environment(), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as up:  # fmt: skip
+        assert up.stdout is not None
+        said = next(line for line in up.stdout if " up, at " in line)
+        with urllib.request.urlopen(f"{said.split(' up, at ')[1].split()[0]}/healthz", timeout=30) as answer:
+            assert answer.status == 200
+        asked = subprocess.run(
+            [*COMMAND, "chat"], cwd=tmp_path, env=environment(), text=True, input="how is the disk?\n",
+            capture_output=True, timeout=60, check=True,
+        )  # fmt: skip
+        assert "- Disk /" in asked.stdout
+        up.terminate()
+        assert up.wait(40) == 0
 
 
 def test_the_version_is_told(tmp_path: Path) -> None:

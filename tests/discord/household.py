@@ -25,6 +25,7 @@ from casestore.states import Role
 from casestore.tx import Tx
 from channels.discord.channel import DiscordChannel
 from channels.port import Channel
+from tests import empty_store
 from tests.discord.reading import buttons, read
 from tests.loop.effects import Effects, tools_of
 from tests.loop.rig import ManualClock
@@ -69,6 +70,7 @@ class Household:
 
     async def open(self) -> None:
         """Start the service."""
+        empty_store.lay(self.db)
         self.service = await self._stack.enter_async_context(
             app.running(
                 self.settings, name="test", channels={"discord": self.channel(), **self.others}, clock=self.clock,

@@ -31,6 +31,7 @@ from casestore.states import Verb
 from casestore.turns import Worker
 from channels.memory import MemoryChannel
 from channels.messages import Account, Address
+from tests import empty_store
 from tests.loop import hands
 from tests.loop.effects import Effects, tools_of
 from tests.loop.scripted import ASKED, ScriptedModel
@@ -90,6 +91,7 @@ class Rig:
 
     async def open(self) -> None:
         """Start the process: open the file, void what its earlier boots held, listen."""
+        empty_store.lay(self.db)
         self.store = await open_store(self.db, lambda: f"n{next(self._nonces)}", serves=True, create=True)
         self.people = await self.store.write(hands.people, self.clock.now())
         box = Toolbox(self.tools, self.settings)

@@ -23,6 +23,7 @@ from casestore.scope import System
 from casestore.states import Role
 from casestore.tx import Tx
 from channels.slack.channel import SlackChannel
+from tests import empty_store
 from tests.channel_contract.slack_rig import unhurried
 from tests.loop.effects import Effects, tools_of
 from tests.loop.rig import ManualClock
@@ -66,6 +67,7 @@ class Office:
 
     async def open(self) -> None:
         """Start the service."""
+        empty_store.lay(self.db)
         self.service = await self._stack.enter_async_context(
             app.running(
                 self.settings, name="test", channels={"slack": self.channel()}, clock=self.clock,

@@ -3,13 +3,13 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+
+from tests.started import PIPE, Started
 
 T = TypeVar("T")
 
@@ -23,16 +23,13 @@ class Installation:
         self.folder = folder
         self.db = folder / "casebound.db"
         (folder / "casebound.toml").write_text(settings)
-        self._service: subprocess.Popen[str] | None = None
+        self._service: Started | None = None
         self.said: list[str] = []
 
     def start(self) -> str:
         """Start `casebound up`; returns once it says where it listens, with all it said until then."""
         with (self.folder / "stderr.txt").open("a") as errors:
-            self._service = subprocess.Popen(
-                [*_COMMAND, "up", "--port", "0"], cwd=self.folder, env=_environment(), text=True,
-                stdout=subprocess.PIPE, stderr=errors,
-            )  # fmt: skip
+            self._service = Started(["up", "--port", "0"], self.folder, _environment(), stdout=PIPE, stderr=errors)
         assert self._service.stdout is not None
         said: list[str] = []
         for line in self._service.stdout:
@@ -63,9 +60,10 @@ class Installation:
 
     def cli(self, *words: str, fails: bool = False) -> str:
         """Run a command in a process of its own; what it printed."""
-        done = subprocess.run([*_COMMAND, *words], cwd=self.folder, env=_environment(), text=True, capture_output=True)
-        assert (done.returncode != 0) is fails, f"{words}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done.stderr if fails else done.stdout
+        process = Started(words, self.folder, _environment(), stdout=PIPE, stderr=PIPE)
+        out, err = process.communicate()
+        assert (process.wait() != 0) is fails, f"{words}: exit {process.returncode}\n{out}\n{err}"
+        return err if fails else out
 
     def json(self, *words: str) -> Any:
         """The document that a command prints with `--json`."""
@@ -93,9 +91,6 @@ class Installation:
     def case(self, label: str) -> dict[str, Any]:
         """A case as the API tells it."""
         return self.api(f"cases/{label}")
-
-
-_COMMAND = [sys.executable, "-m", "bot"]
 
 
 def _environment() -> dict[str, str]:

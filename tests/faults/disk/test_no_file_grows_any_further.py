@@ -8,6 +8,7 @@ from collections.abc import Generator
 
 import pytest
 
+from tests import empty_store
 from tests.faults.disk.acts import SCENARIOS
 from tests.faults.disk.sweep import Sweep, schema_of_new
 
@@ -16,10 +17,10 @@ MOST = {"single": 10, "group": 20, "checkpoint": 8, "close": 6, "opening": 8}
 
 
 @pytest.fixture(scope="module")
-def sweep(tmp_path_factory: pytest.TempPathFactory, new_file: bytes) -> Generator[Sweep]:
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Generator[Sweep]:
     """Who acts under a limit, once for all."""
     folder = tmp_path_factory.mktemp("limits")
-    made = Sweep(folder, None, new_file, schema_of_new(folder, new_file))
+    made = Sweep(folder, None, empty_store.migrated(), schema_of_new(folder, empty_store.migrated()))
     yield made
     made.end()
 

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,10 +12,10 @@ from bot.turns.conduct import _response as response_of  # pyright: ignore[report
 from bot.turns.instruct import CallModel, Ended, Lost, RunCalls
 from casestore import leases, trail
 from casestore.errors import LeaseLost, MoveRefused, StoreUnavailable
-from casestore.migrate import migrate
 from casestore.models import CaseId
 from casestore.scope import System
 from casestore.tx import Tx
+from tests import empty_store
 from tests.faults.machine import moves, states
 from tests.faults.machine.model import Model, holds
 from tests.faults.machine.picture import Picture, Row, snapshot, take_picture
@@ -31,14 +31,6 @@ IN_MEMORY = Path("/dev/shm")
 REFUSED = (MoveRefused, LeaseLost)
 
 
-@cache
-def new_file() -> bytes:
-    """A store with nothing in it."""
-    with tempfile.TemporaryDirectory() as folder:
-        migrate(Path(folder) / "new.db")
-        return (Path(folder) / "new.db").read_bytes()
-
-
 class Acts(RuleBasedStateMachine):
     """One history of one installation."""
 
@@ -50,7 +42,7 @@ class Acts(RuleBasedStateMachine):
         super().__init__()
         self._folder = tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None)
         path = Path(self._folder.name) / "casebound.db"
-        path.write_bytes(new_file())
+        empty_store.lay(path)
         self.service = Service(path)
         self.service.open()
         self.model = Model()
