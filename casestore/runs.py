@@ -14,7 +14,7 @@ from casestore.tx import Tx
 def start(tx: Tx, now: int, lease: Lease, case: Case, turn: Turn, *, agent: str, model: str) -> Run:
     """A run begins; an open one of an earlier holder is written as crashed first (R16)."""
     for run_id in tx.column("SELECT id FROM runs WHERE case_id = :id AND ended_at IS NULL", id=case.id):
-        end(tx, now, RunId(int(str(run_id))), Outcome.CRASHED, stop_reason="its process ended before it did")
+        end(tx, now, RunId(int(str(run_id))), Outcome.CRASHED, stop_reason="it was cut off before it was done")
     return tx.one(
         Run,
         """INSERT INTO runs (case_id, turn_id, attempt, fence, resumes, agent, model, tenant, started_at)

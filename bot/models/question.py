@@ -21,6 +21,7 @@ from bot.playbook.history import RETELLING
 from bot.tools.declare import Tool
 from bot.words.durations import duration_text
 from casestore.model_steps import Usage
+from channels.text import storable
 
 _PASSES = frozenset({408, 409, 425, 429})
 _MEANS = {
@@ -31,6 +32,11 @@ _MEANS = {
     404: "it knows no such model, or the address is wrong",
 }
 """What a provider says no with, for whoever has to mend it; its own words may repeat the key."""
+
+_NAME_AT_MOST = 200
+"""Characters of a name or an id that a provider tells."""
+_TOKENS_AT_MOST = 10**12
+"""More than any model reads; a run's counts are stored as numbers of 64 bits."""
 
 
 @runtime_checkable
@@ -66,7 +72,7 @@ async def ask_model(
         raise ModelRefused(f"the provider rejects the request ({type(error).__name__})") from None
     except ContentFilterError:
         return ModelResponse(parts=[], model_name=model.model_name, finish_reason="content_filter")
-    except UnexpectedModelBehavior as error:
+    except (UnexpectedModelBehavior, RecursionError) as error:  # the second: it is nested out of all bounds
         raise ModelUnavailable(f"its answer could not be read ({type(error).__name__})") from None
     except ModelAPIError as error:
         raise ModelUnavailable("it cannot be reached, or the connection broke off", _after_ms(error)) from None
@@ -92,20 +98,31 @@ def usage_of(answered: ModelResponse) -> Usage:
     calls = any(isinstance(part, ToolCallPart) for part in answered.parts)
     return Usage(
         finish_reason=answered.finish_reason or ("tool_call" if calls else "stop"),
-        model_reported=answered.model_name,
-        provider_response_id=answered.provider_response_id,
-        input_tokens=answered.usage.input_tokens,
-        output_tokens=answered.usage.output_tokens,
-        cached_tokens=answered.usage.cache_read_tokens,
+        model_reported=_name(answered.model_name),
+        provider_response_id=_name(answered.provider_response_id),
+        input_tokens=_tokens(answered.usage.input_tokens),
+        output_tokens=_tokens(answered.usage.output_tokens),
+        cached_tokens=_tokens(answered.usage.cache_read_tokens),
         cost_usd=_cost(answered),
     )
+
+
+def _name(told: str | None) -> str | None:
+    """A name or an id that the provider tells, as far as one is any use."""
+    return None if told is None else storable(told[:_NAME_AT_MOST])
+
+
+def _tokens(told: int) -> int:
+    """A count that the provider tells, kept where the counts of a run can still be summed up."""
+    return max(0, min(told, _TOKENS_AT_MOST))
 
 
 def _cost(answered: ModelResponse) -> float:
     """What the response cost in US dollars, as reported or by the list of prices; 0 where neither knows."""
     usage = answered.usage
     if usage.cost is not None:
-        return float(usage.cost)
+        told = float(usage.cost)
+        return told if math.isfinite(told) else 0.0
     if not answered.model_name or usage.input_tokens + usage.output_tokens == 0:
         return 0.0
     try:

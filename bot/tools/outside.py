@@ -33,7 +33,7 @@ async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
             if tool.confirm is not None and tool.tier != "read_only":
                 await tool.confirm()
             asked = True
-            return results.ok(await _made(tool, work(args)))
+            returned = await _made(tool, work(args))
     except TimeoutError:
         if tool.tier == "read_only" or not asked:
             return results.failed(f"it did not come back within {tool.timeout_ms // 1000} seconds", told=True)
@@ -43,22 +43,28 @@ async def make(tool: Tool, args: dict[str, object]) -> CallResult | TimedOut:
         return results.failed(str(error)) if tool.tier == "read_only" else TimedOut()
     except (ToolFailed, BadArguments) as error:
         return results.failed(str(error))
-    except (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
-        if isinstance(error, asyncio.CancelledError) and _told_to_stop():
+    except asyncio.CancelledError as error:
+        if _told_to_stop():
             raise
-        # by itself it may not end the service: a parser of arguments exits, a task within the tool was cancelled
-        line = blame.theirs(error)
-        where = {} if line is None else {"line": f"{Path(line.filename).name}:{line.lineno}"}
-        log.exception("tool.raised", extra={"fields": {"tool": tool.name, **where}})
-        if isinstance(error, asyncio.CancelledError) and tool.tier != "read_only":
-            return TimedOut()  # it was cut off in the middle
+        # nobody ends the run: something that the tool waited for was cancelled within it
+        _log("tool.cancelled_itself", tool, error)
+        return results.failed("it broke off by itself", told=True) if tool.tier == "read_only" else TimedOut()
+    except (Exception, SystemExit, KeyboardInterrupt) as error:  # a function that wants to end a program ends itself
+        _log("tool.raised", tool, error)
         return results.failed(f"it failed unexpectedly ({type(error).__name__})", told=True)
+    return results.ok(returned)
 
 
 def _told_to_stop() -> bool:
     """Whether it is we who cancel the call, and not the tool itself."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
+
+
+def _log(event: str, tool: Tool, error: BaseException) -> None:
+    line = blame.theirs(error)
+    where = {} if line is None else {"line": f"{Path(line.filename).name}:{line.lineno}"}
+    log.error(event, exc_info=error, extra={"fields": {"tool": tool.name, **where}})
 
 
 async def _made(tool: Tool, work: Awaitable[object]) -> object:

@@ -1,13 +1,17 @@
 """What a call ended with: one result per call, stored as it was returned, shown to the model bounded (R7, design 5)."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, cast
 
 from bot.words import frame
 from casestore.canonical import decode, encode
 from channels.text import storable
+
+NESTED_AT_MOST = 100
+"""Arrays and objects in each other: the model layer reads 200 at most, and adds some of its own."""
 
 
 class ResultKind(StrEnum):
@@ -72,13 +76,40 @@ class CallResult:
 
 
 def jsonable(value: object) -> object:
-    """A tool's return value as JSON can say it; what JSON cannot say becomes text, half a character notation."""
+    """A tool's return value as JSON can say it; what JSON cannot say becomes text, half a character notation.
+
+    So does what is nested so deeply that a request which holds it could be neither sent nor read again (R13). It never
+    raises: what a call did is not undone because nobody can write down what it returned.
+    """
     try:
-        return json.loads(storable(json.dumps(value, ensure_ascii=False, allow_nan=False)))
-    except (TypeError, ValueError):
-        return storable(str(value))
+        text = storable(json.dumps(value, ensure_ascii=False, allow_nan=False))
+        plain: object = json.loads(text)
+        return text if too_deep(plain) else plain
     except RecursionError:
         return f"(a {type(value).__name__} nested too deeply to be kept)"
+    except (TypeError, ValueError):
+        return _described(value)
+
+
+def too_deep(value: object) -> bool:
+    """Whether a JSON value has more arrays and objects in each other than are sent as such."""
+    layer = [value]
+    for _ in range(NESTED_AT_MOST):
+        layer = [inner for outer in layer for inner in _within(outer)]
+    return any(isinstance(one, list | dict) for one in layer)
+
+
+def _within(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return cast("dict[str, object]", value).values()
+    return cast("list[object]", value) if isinstance(value, list) else ()
+
+
+def _described(value: object) -> str:
+    try:
+        return storable(str(value))
+    except Exception:  # whatever a class of somebody's own does, or an integer of more digits than Python writes
+        return f"(a {type(value).__name__} that cannot be written down)"
 
 
 def ok(value: object) -> CallResult:

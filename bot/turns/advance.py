@@ -48,7 +48,8 @@ def respond(tx: Tx, now: int, desk: Desk, begun: Begun, step_id: StepId, respons
         return _lost(tx, now, begun)
     seq = transcript.append(
         tx, begun.case.id, begun.turn.id, kind="response", message=response.message, step_id=step_id,
-        tokens=response.usage.output_tokens,
+        # what it thought is counted too, and is not sent again: no message has more tokens than characters
+        tokens=min(response.usage.output_tokens, len(response.message)),
     )  # fmt: skip
     last = model_steps.finish(tx, now, step_id, begun.run.id, response.usage, seq)
     born = steps.bear(tx, begun.run, step_id, journal.of_response(desk, response.calls))

@@ -68,8 +68,7 @@ class _Worker:
         self._effect_under_way = False
         self._rest_refused: str | None = None
         self._waiting: list[Step] = []
-        acts_for = begun.turn.acts_for
-        self._acts_for = None if acts_for is None else principals.get(tx, acts_for)
+        self._acts_for = None if begun.turn.acts_for is None else principals.get(tx, begun.turn.acts_for)
         self._narrowing = profiles.of(desk.settings, self._acts_for)
 
     def take(self, step: Step) -> None:
@@ -93,7 +92,8 @@ class _Worker:
         if tool is None or not policy.offered(tool, self.desk.settings, beside=beside) or not step.tool_version:
             known = ", ".join(t.wire_name for t in self.desk.offer(self.tx, self.begun.turn).tools)
             why = f"{step.tool} is not run {_BESIDE}" if tool and beside else f"there is no tool {step.tool}"
-            self._refuse(step, CallResult(ResultKind.INVALID, f"{why}; there are: {known}"))
+            told = f"there is no tool {step.tool}" if tool is None else policy.withheld(tool, self.desk.settings)
+            self._refuse(step, CallResult(ResultKind.INVALID, f"{why}; there are: {known}"), void=told)
             return
         try:
             args = tool.validate(as_written(decode(step.args or "{}")))
@@ -287,12 +287,12 @@ class _Worker:
             effect_nth=step.effect_nth + 1,
         )  # fmt: skip
 
-    def _refuse(self, step: Step, result: CallResult) -> None:
-        """A call that is not made, and with it the approval it may have had (R9)."""
+    def _refuse(self, step: Step, result: CallResult, void: str | None = None) -> None:
+        """A call that is not made, and with it the approval it may have had (R9); `void`: why, as people are told."""
         steps.refuse(self.tx, self.now, self.begun.run.id, step, result.stored(), why=result.kind)
         approved = gates.of_step(self.tx, step.id, GateKind.APPROVAL)
         if approved is not None and approved.state is GateState.APPROVED:
-            gates.void(self.tx, self.now, approved, by="engine", reason=str(result.content))
+            gates.void(self.tx, self.now, approved, by="engine", reason=void or str(result.content))
 
 
 def _asked_anew(gate: Gate) -> bool:

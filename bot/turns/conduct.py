@@ -4,12 +4,14 @@ Nothing lives only between two instructions: what a transaction returned can be 
 """
 
 import asyncio
+import json
 import logging
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import cast
 
-from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 from pydantic_ai.models import Model
 
 from bot import logs
@@ -20,7 +22,7 @@ from bot.outbound.status_line import StatusLine
 from bot.retelling import compaction
 from bot.tools import outside
 from bot.tools.outside import TimedOut
-from bot.tools.results import CallResult
+from bot.tools.results import CallResult, too_deep
 from bot.turns import advance, unspent, window
 from bot.turns.advance import Response
 from bot.turns.desk import Desk
@@ -208,6 +210,7 @@ def pause(own_s: float, error: ModelUnavailable) -> float | None:
 
 
 def _response(answered: ModelResponse) -> Response:
+    answered = replace(answered, parts=[_readable(part) for part in answered.parts])
     calls = tuple(
         (storable(part.tool_call_id), storable(part.tool_name), cast("str | dict[str, object] | None", part.args))
         for part in answered.parts
@@ -219,3 +222,13 @@ def _response(answered: ModelResponse) -> Response:
         calls=calls,
         usage=usage_of(answered),
     )
+
+
+def _readable(part: ModelResponsePart) -> ModelResponsePart:
+    """A part that can be read again once it is stored: arguments nested too deeply for that are kept as text (R13)."""
+    if not isinstance(part, ToolCallPart) or not too_deep(part.args):
+        return part
+    try:
+        return replace(part, args=json.dumps(part.args))
+    except RecursionError:
+        return replace(part, args="(nested too deeply to be kept)")

@@ -1,15 +1,18 @@
 """Text that no channel has made storable on its way; the rest is in tests/bad_input."""
 
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic_ai.messages import ModelResponse, ToolCallPart
 
 from bot.inbound import intake
 from bot.words.frame import framed
 from casestore.models import Case, Principal
 from casestore.states import Origin
 from channels.storable import storable
-from tests.loop.rig import Rig
+from tests.loop.rig import Rig, checked
 from tests.loop.scripted import said, says
 
 TEXTS = {
@@ -72,3 +75,21 @@ async def test_whatever_is_said_the_case_can_be_opened_again(rig: Rig, text: str
 
 def ann(rig: Rig) -> Principal:
     return rig.people["ann"]
+
+
+@pytest.mark.parametrize("depth", [150, 240, 500, 5_000])
+async def test_arguments_that_a_provider_sends_as_an_object_may_be_nested_however_deeply(rig: Rig, depth: int) -> None:
+    """R13: what is stored has to be read again."""
+    nested: dict[str, Any] = {}
+    for _ in range(depth):
+        nested = {"a": nested}
+    rig.model.then(ModelResponse([ToolCallPart("look", {"at": nested}, "c")]), says("I see."), says("Still here."))
+    case = await rig.say("look")
+    await rig.work()
+    await rig.say("and now?")
+    await rig.restart()
+    await rig.work()
+
+    assert [step.state for step in await rig.steps(case)] == ["refused"]
+    assert await rig.texts(case) == ["I see.", "Still here."]
+    await checked(rig.store, case)

@@ -237,7 +237,9 @@ async def test_a_policy_that_has_come_to_refuse_such_calls_refuses_the_approved_
     await rig.work()
 
     assert rig.effects.made == []
-    assert [gate.state for gate in await rig.gates(case)] == [GateState.VOID]
+    (gate,) = await rig.gates(case)
+    assert (gate.state, gate.void_reason) == (GateState.VOID, "the policy does not allow consequential tools here")
+    assert str(gate.void_reason) in rig.posted()[0]
     assert "svc__restart" not in rig.model.offered[-1]
 
 
@@ -276,3 +278,14 @@ async def test_a_call_whose_approval_was_made_void_is_not_asked_about_anew(rig: 
     assert [gate.state for gate in await rig.gates(case)] == [GateState.VOID]
     assert rig.effects.made == []
     await checked(rig.store, case)
+
+
+async def test_an_approval_of_a_tool_that_is_gone_since_is_void(rig: Rig) -> None:
+    case = await asked(rig)
+    await rig.decide(case)
+    del rig.tools["svc.restart"]
+    await rig.restart()
+    rig.model.then(says("Then not."))
+    await rig.work()
+
+    assert [gate.void_reason for gate in await rig.gates(case)] == ["there is no tool svc.restart"]

@@ -310,4 +310,8 @@ async def test_the_run_that_was_killed_is_recorded_as_crashed(world: World, stor
     begun = await next_run(world, working)
     assert begun is not None
     died = await store.read(runs.by_id, working.run.id)
-    assert (died.outcome, died.stop_reason, died.tool_calls) == (Outcome.CRASHED, "its process ended before it did", 1)
+    assert (died.outcome, died.stop_reason, died.tool_calls) == (
+        Outcome.CRASHED,
+        "it was cut off before it was done",
+        1,
+    )

@@ -108,22 +108,6 @@ async def test_one_that_raises_hangs_or_floods_ends_as_one_bounded_result(
     assert (await rig.texts(case))[-1] == "Done."
 
 
-@pytest.mark.parametrize("error", ["SystemExit", "KeyboardInterrupt", "asyncio.CancelledError"])
-async def test_one_that_would_end_the_service_has_failed_like_any_other(
-    make_rig: MakeRig, write: Write, error: str
-) -> None:  # fmt: skip
-    text = f'{HEAD}@tool("T", tier=Tier.READ_ONLY)\nasync def ends() -> None:\n    "T"\n    raise {error}'
-    rig = await served(make_rig, write(text))
-    rig.model.then(calls(("ends", {}), ("ends", {})), says("Done."))
-    case = await rig.say("end")
-    await rig.work()
-    failed = f"it failed unexpectedly ({error.removeprefix('asyncio.')})"
-    assert [step.result for step in await rig.steps(case)] == [
-        f'{{"content":"{failed}","kind":"failed","told":true}}'
-    ] * 2
-    assert (await rig.texts(case))[-1] == "Done."
-
-
 PRINTS = (
     HEAD
     + """
