@@ -34,6 +34,7 @@ from bot.turns import beside
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt
 from bot.turns.engine import Engine
+from bot.turns.preview import Previews
 from bot.watch import watch
 from casestore.db import Store
 from casestore.locks import ServiceLock
@@ -64,6 +65,7 @@ class Service:
     servers: Servers
     conductor: Conductor
     status: StatusLine
+    previews: Previews
     engine: Engine
     paraphrasing: Paraphrasing
     delivery: Delivery
@@ -197,7 +199,8 @@ def _assemble(
     spool = Spool(settings.service.db)
     standby = Standby(store, desk, assistant, channels, spool, zone)
     status = StatusLine(store, clock, channels)
-    conductor = Conductor(store, desk, assistant, spool, status=status)
+    previews = Previews(settings.api.listeners)
+    conductor = Conductor(store, desk, assistant, spool, status=status, previews=previews)
     paraphrasing = Paraphrasing(store, desk, assistant, spool)
     engine = Engine(store, desk, conductor, standby, paraphrasing)
     delivery = Delivery(
@@ -218,6 +221,7 @@ def _assemble(
         servers=servers,
         conductor=conductor,
         status=status,
+        previews=previews,
         engine=engine,
         paraphrasing=paraphrasing,
         delivery=delivery,

@@ -11,6 +11,7 @@ from pydantic_ai.settings import ModelSettings
 
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.models.acceptable import acceptable
+from bot.models.hearing import Hears
 from bot.models.question import ask_model
 
 
@@ -63,11 +64,22 @@ class Chain(Model[None]):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """The answer of the first that gives one. Raises `ModelUnavailable` if one may still, else `ModelRefused`."""
+        return await self._first(messages, model_request_parameters, None)
+
+    async def request_heard(
+        self, messages: list[ModelMessage], model_request_parameters: ModelRequestParameters, hears: Hears
+    ) -> ModelResponse:
+        """The same; what was heard of one that did not answer is forgotten before the next is asked."""
+        return await self._first(messages, model_request_parameters, hears)
+
+    async def _first(
+        self, messages: list[ModelMessage], asked: ModelRequestParameters, hears: Hears | None
+    ) -> ModelResponse:  # fmt: skip
         sent = acceptable(messages)
         failed: list[ModelUnavailable | ModelRefused] = []
         for name, model in self._models.items():
             try:
-                answered = await ask_model(model, sent, model_request_parameters, self._each_ms)
+                answered = await ask_model(model, sent, asked, self._each_ms, hears)
             except ModelUnavailable as error:
                 failed.append(error)
             except ModelRefused as error:

@@ -9,6 +9,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
 from bot.models.chain import Chain
+from bot.models.hearing import Hears
 from bot.playbook.model import PROVIDER, PlaybookModel
 
 
@@ -34,9 +35,19 @@ class PlaybooksFirst(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """The answer of the playbook that fits, else that of the model."""
-        plays = not _begun_behind(messages) and self._playbooks.covers(messages) is not None
-        chosen = self._playbooks if plays else self._behind
+        chosen = self._playbooks if self._plays(messages) else self._behind
         return await chosen.request(messages, model_settings, model_request_parameters)
+
+    async def request_heard(
+        self, messages: list[ModelMessage], model_request_parameters: ModelRequestParameters, hears: Hears
+    ) -> ModelResponse:
+        """The same; playbooks have their words at once, and are not heard before."""
+        if self._plays(messages):
+            return await self._playbooks.request(messages, None, model_request_parameters)
+        return await self._behind.request_heard(messages, model_request_parameters, hears)
+
+    def _plays(self, messages: Sequence[ModelMessage]) -> bool:
+        return not _begun_behind(messages) and self._playbooks.covers(messages) is not None
 
 
 def _begun_behind(messages: Sequence[ModelMessage]) -> bool:

@@ -42,11 +42,14 @@ def installed(provider: str) -> bool:
 
 def _openai(model: str, key: str, base_url: str) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai import OpenAIProvider
 
     provider = OpenAIProvider(api_key=key, base_url=base_url)
     provider.client.max_retries = 0
-    return OpenAIChatModel(model, provider=provider)
+    # a stream that ends without saying why was cut off, however politely
+    whole = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+    return OpenAIChatModel(model, provider=provider, profile=whole)
 
 
 def _anthropic(model: str, key: str, base_url: str) -> Model:

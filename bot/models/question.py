@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
 from pydantic_ai.exceptions import (
@@ -17,6 +17,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelRefused, ModelUnavailable
+from bot.models.hearing import Hears, heard
 from bot.playbook.history import RETELLING
 from bot.tools.declare import Tool
 from bot.words.durations import duration_text
@@ -50,15 +51,27 @@ class Troubled(Protocol):
 
 
 async def ask_model(
-    model: Model, messages: Sequence[ModelMessage], asked: ModelRequestParameters, timeout_ms: int
-) -> ModelResponse:
+    model: Model, messages: Sequence[ModelMessage], asked: ModelRequestParameters, timeout_ms: int,
+    hears: Hears | None = None,
+) -> ModelResponse:  # fmt: skip
     """One model call. Raises `ModelUnavailable` for what passes by itself, `ModelRefused` for what does not.
 
-    A quota that is used up does not pass, though providers answer 429 to that too.
+    A quota that is used up does not pass, though providers answer 429 to that too. `hears` is told the words as they
+    come, and to forget them where there is no response in the end; the response is the same.
     """
+    if hears is None:
+        return await _response(lambda: model.request([*messages], None, asked), model, timeout_ms)
+    try:
+        return await _response(lambda: heard(model, [*messages], asked, hears), model, timeout_ms)
+    except BaseException:
+        hears.clear()
+        raise
+
+
+async def _response(request: Callable[[], Awaitable[ModelResponse]], model: Model, timeout_ms: int) -> ModelResponse:
     try:
         async with asyncio.timeout(timeout_ms / 1000):
-            return await model.request(list(messages), None, asked)
+            return await request()
     except TimeoutError:
         raise ModelUnavailable(f"no answer within {duration_text(timeout_ms)}") from None
     except ModelQuotaExceededError:

@@ -145,7 +145,9 @@ class Alerts(Guarded):
 
 
 class Api(Guarded):
-    """`[api]`: what scripts use."""
+    """`[api]`: what scripts use; at most so many of them may listen to cases at once."""
+
+    listeners: Count = 32
 
 
 class Slack(Section):

@@ -17,6 +17,7 @@ from pydantic_ai.models import Model
 from bot import logs
 from bot.degraded.spool import Came, Spool, Used
 from bot.errors import ModelRefused, ModelUnavailable
+from bot.models.hearing import Hears
 from bot.models.question import Troubled, ask_for_words, ask_model, parameters, usage_of
 from bot.outbound.status_line import StatusLine
 from bot.retelling import compaction
@@ -27,6 +28,7 @@ from bot.turns import advance, unspent, window
 from bot.turns.advance import Response
 from bot.turns.desk import Desk
 from bot.turns.instruct import CallModel, Compact, Ended, Instruction, Lost, RunCalls, ToRun
+from bot.turns.preview import Previews
 from casestore.db import Store
 from casestore.errors import StoreUnavailable
 from casestore.models import CaseId, StepId
@@ -53,11 +55,13 @@ class Conductor:
         retry_after_s: Sequence[float] = (1.0, 4.0, 15.0),
         wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
         status: StatusLine | None = None,
+        previews: Previews | None = None,
     ) -> None:
         """`retry_after_s`: the pauses between attempts, in seconds; `wait` lets one of them pass."""
         self._store, self._desk, self._model, self._spool = store, desk, model, spool
         self._retry_after_s, self._wait = tuple(retry_after_s), wait
         self._status = status
+        self._previews = Previews(0) if previews is None else previews
         self._reader = window.Reader()
         self.model_trouble: str | None = None
         """Why the model refuses us, or did not answer however often, until it answers again; shown by `/readyz`."""
@@ -76,7 +80,9 @@ class Conductor:
         while True:
             match instruction:
                 case CallModel():
-                    instruction = await self._call_model(instruction)
+                    begun = instruction.begun
+                    with self._previews.speaking(begun.case.id, begun.lease) as hears:
+                        instruction = await self._call_model(instruction, hears)
                 case Compact():
                     instruction = await self._compact(instruction)
                 case RunCalls():
@@ -84,14 +90,14 @@ class Conductor:
                 case Ended() | Lost() | None:
                     return instruction
 
-    async def _call_model(self, call: CallModel) -> Instruction:
+    async def _call_model(self, call: CallModel, hears: Hears | None) -> Instruction:
         """Ask the model; what passes is asked again within the lease, then put off (design, section 5)."""
         desk, begun, failures = self._desk, call.begun, 0
         while True:
             messages = self._reader.messages(call.window, call.offer.prompt.text)
             asked = parameters(call.offer.tools)
             try:
-                answered = await ask_model(self._model, messages, asked, desk.settings.model.timeout)
+                answered = await ask_model(self._model, messages, asked, desk.settings.model.timeout, hears)
             except ModelRefused as error:
                 self._troubled(call, error)
                 await self._no_response(call, str(error))

@@ -35,6 +35,7 @@ async def serving(service: Service, host: str, port: int) -> AsyncGenerator[int]
         await server.up.wait()
         yield _port(sockets[0])
     finally:
+        service.previews.close()  # else whoever listens would be waited for
         server.should_exit = True
         await answering
 

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from bot.app import Service, running
 from bot.clock import SystemClock
 from bot.settings import Settings
-from bot.settings.sections import Alerts, Host, Model
+from bot.settings.sections import Alerts, Api, Host, Model
 from bot.settings.sections import Service as ServiceSection
 from bot.web.server import serving
 from channels.memory import MemoryChannel
@@ -119,21 +119,23 @@ async def until(found: Callable[[], Awaitable[T | None]], patience_s: float = PA
 async def served(
     db: Path, *, alerts_token: str | None = None, host: str = LOOPBACK, channel: MemoryChannel | None = None,
     names: tuple[str, ...] = ("db-1",), model: Model | None = None,
+    api: Api | None = None,
 ) -> AsyncGenerator[Served]:  # fmt: skip
     """The service on a file, with its HTTP server on a free port, on a machine that has these names too."""
     alerts = Alerts() if alerts_token is None else Alerts(token=SecretStr(alerts_token))
     settings = Settings(
-        service=ServiceSection(db=db, timezone="UTC"), alerts=alerts, host=Host(names=names), model=model or Model()
+        service=ServiceSection(db=db, timezone="UTC"), alerts=alerts, host=Host(names=names), model=model or Model(),
+        api=api or Api(),
     )  # fmt: skip
     clock = MovableClock()
     channels = {} if channel is None else {channel.name: channel}
     async with (
         running(settings, name="a test", clock=clock, channels=channels) as service,
         serving(service, host, 0) as port,
-        client(port, service.api_token) as api,
+        client(port, service.api_token) as known,
         client(port) as anybody,
     ):
-        yield Served(service, clock, port, api, anybody)
+        yield Served(service, clock, port, known, anybody)
 
 
 def client(port: int, token: str | None = None, host: str = LOOPBACK) -> httpx.AsyncClient:

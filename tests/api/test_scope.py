@@ -16,6 +16,7 @@ DIGEST = "0" * 64
 ABOUT_A_CASE: list[tuple[str, str, Json | None]] = [
     ("GET", "/cases/{case}", None),
     ("GET", "/cases/{case}/messages", None),
+    ("GET", "/cases/{case}/live", None),
     ("GET", "/cases/{case}/files/1", None),
     ("GET", "/cases/{case}/trail", None),
     ("GET", "/cases/{case}/trail/verify", None),

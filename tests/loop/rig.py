@@ -22,6 +22,7 @@ from bot.turns import beside
 from bot.turns.conduct import Conductor
 from bot.turns.desk import Desk, Prompt, Toolbox
 from bot.turns.engine import Engine, take_up
+from bot.turns.preview import Previews
 from casestore import bindings, cases, gates, leases, messages, outbox, runs, trail, turns
 from casestore.db import Store
 from casestore.deciding import Decision
@@ -109,8 +110,10 @@ class Rig:
         self.desk = Desk(settings=self.settings, clock=self.clock, toolbox=box, prompt=prompt, worker=worker)
         self.spool = Spool(self.db)
         self.standby = Standby(self.store, self.desk, self.asked, {"memory": self.channel}, self.spool, None)
+        self.previews = Previews(self.settings.api.listeners)
         self.conductor = Conductor(
-            self.store, self.desk, self.asked, self.spool, retry_after_s=(0.0, 0.0), wait=self._pause
+            self.store, self.desk, self.asked, self.spool, retry_after_s=(0.0, 0.0), wait=self._pause,
+            previews=self.previews,
         )  # fmt: skip
         self.paraphrasing = Paraphrasing(self.store, self.desk, self.asked, self.spool)
         self.engine = Engine(self.store, self.desk, self.conductor, self.standby, self.paraphrasing)

@@ -7,7 +7,8 @@ Each server puts the lines into the words of its provider, and refuses what its 
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar, Self, cast
@@ -15,7 +16,12 @@ from typing import ClassVar, Self, cast
 from aiohttp import web
 
 KEY = "sk-test-do-not-show-this"
+HALF = "Half of it, and no more."
 Body = Mapping[str, object]
+
+
+Event = tuple[str | None, Body | str]
+"""Of a stream: its name, where the provider gives it one, and its data."""
 
 
 class Refusal(Exception):
@@ -48,7 +54,20 @@ class Fault:
 
 @dataclass(frozen=True)
 class Cut:
-    """The connection is cut in the middle of the answer."""
+    """The connection is cut in the middle of the answer. `politely`: a stream ends as if all had been said."""
+
+    politely: bool = False
+
+
+class Halfway:
+    """An answer that stops in the middle of its words; a test waits until it is `reached`, and says `go_on`.
+
+    `then`: what comes instead of the second half. Only in a stream is the first half there before.
+    """
+
+    def __init__(self, answer: Answer, then: "Fault | Cut | None" = None) -> None:
+        self.answer, self.then = answer, then
+        self.reached, self.go_on = asyncio.Event(), asyncio.Event()
 
 
 @dataclass(frozen=True)
@@ -61,7 +80,7 @@ class Page:
     """A page for people, with status 200, as something between us and the provider gives one."""
 
 
-Line = Answer | Fault | Cut | Stall | Page
+Line = Answer | Halfway | Fault | Cut | Stall | Page
 
 
 def words(text: str, finish: str = "stop") -> Answer:
@@ -163,6 +182,18 @@ class ModelServer:
         """The messages of a request."""
         return cast("Sequence[Body]", self.sent[request]["messages"])
 
+    def events(self, answer: Body, body: Body) -> Iterator[Event]:
+        """The same as a stream, in the provider's events."""
+        raise NotImplementedError
+
+    def speaks(self, event: Event) -> bool:
+        """Whether words are in an event."""
+        raise NotImplementedError
+
+    def failure(self, fault: Fault) -> Event:
+        """What is sent where it goes wrong in the middle of a stream."""
+        raise NotImplementedError
+
     async def _asked(self, request: web.Request) -> web.StreamResponse:
         body = cast("Body", await request.json())
         self.sent.append(body)
@@ -177,39 +208,83 @@ class ModelServer:
         assert line is not None, "the script is at its end, and the model is asked once more"
         match line:
             case Answer() as answer:
-                return await self.respond(request, body, self.answer(answer, next(self._numbers)))
-            case Fault(status=200) as fault:
-                return await self.fail_within(request, fault)
+                return await self._respond(request, body, Halfway(answer), stops=False)
+            case Halfway():
+                return await self._respond(request, body, line, stops=True)
+            case Fault(status=200) | Cut() if body.get("stream"):
+                return await self._respond(request, body, Halfway(words(HALF), line), stops=False)
             case Fault() as fault:
                 return self._fault(fault)
             case Cut():
-                return await self.cut(request, body)
+                return await self._cut(request)
             case Page():
                 return web.Response(text="<html>Please sign in.</html>", content_type="text/html")
             case Stall():
                 await self._ended.wait()
                 return web.Response()
 
-    async def respond(self, request: web.Request, body: Body, answer: Body) -> web.StreamResponse:
-        """Send an answer, as the request wants to have it."""
-        return web.json_response(answer)
+    async def _respond(self, request: web.Request, body: Body, line: Halfway, *, stops: bool) -> web.StreamResponse:
+        """Send an answer as the request wants to have it: whole, or as server-sent events."""
+        answer = self.answer(line.answer, next(self._numbers))
+        streams = bool(body.get("stream"))
+        if stops and not streams:
+            await self._until_told(line)
+        if not streams:
+            return web.json_response(answer)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        events = [*self.events(answer, body)]
+        half = self._half(events) if stops or line.then else len(events)
+        await _send(response, events[:half])
+        if stops:
+            await self._until_told(line)
+        match line.then:
+            case Fault() as fault:
+                await _send(response, [self.failure(fault)])
+            case Cut(politely=False):
+                return gone(request, response)
+            case Cut():
+                pass
+            case None:
+                await _send(response, events[half:])
+        return response
 
-    async def cut(self, request: web.Request, body: Body) -> web.StreamResponse:
-        """Send the beginning of one, and be gone."""
+    def _half(self, events: Sequence[Event]) -> int:
+        """How many of these events come until the middle of the words."""
+        spoken = [place for place, event in enumerate(events) if self.speaks(event)]
+        return spoken[(len(spoken) - 1) // 2] + 1
+
+    async def _until_told(self, line: Halfway) -> None:
+        line.reached.set()
+        told = [asyncio.create_task(event.wait()) for event in (line.go_on, self._ended)]
+        await asyncio.wait(told, return_when=asyncio.FIRST_COMPLETED)
+        for task in told:
+            task.cancel()
+
+    async def _cut(self, request: web.Request) -> web.StreamResponse:
+        """Send the beginning of a whole answer, and be gone."""
+        next(self._numbers)
         response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "5000"})
         await response.prepare(request)
         await response.write(json.dumps({"id": "cut"}).encode()[:-1])
         return gone(request, response)
-
-    async def fail_within(self, request: web.Request, fault: Fault) -> web.StreamResponse:
-        """Begin a stream, and say in it that it went wrong."""
-        raise NotImplementedError
 
     def _fault(self, fault: Fault) -> web.Response:
         headers = {} if fault.retry_after is None else {"Retry-After": fault.retry_after}
         # providers repeat keys in their errors (OpenAI: "Incorrect API key provided: …"), so this one does always
         told = self.error(fault.status, f"{fault.says}It went wrong for {KEY}.", fault.code)
         return web.json_response(told, status=fault.status, headers=headers)
+
+
+def pieces(text: str) -> list[str]:
+    """Words as they come in a stream: a few at a time, their spaces in front of them."""
+    return re.findall(r"\s*\S+(?:\s+$)?", text)
+
+
+async def _send(response: web.StreamResponse, events: Sequence[Event]) -> None:
+    for name, data in events:
+        named = "" if name is None else f"event: {name}\n"
+        await response.write(f"{named}data: {data if isinstance(data, str) else json.dumps(data)}\n\n".encode())
 
 
 def gone(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 from fastapi.security import HTTPBearer
 
 from bot.web.answers import Error, Json
-from bot.web.api import cases, files, gates, links, messages, moves, runs, trail
+from bot.web.api import cases, files, gates, links, live, messages, moves, runs, trail
 from bot.web.api.guard import Guarded
 
 _ERRORS = {
@@ -27,6 +27,6 @@ def router() -> APIRouter:
         dependencies=[Depends(HTTPBearer(auto_error=False, description="The token beside the database."))],
         responses={status: {"model": Error, "description": what} for status, what in _ERRORS.items()},
     )
-    for part in (cases, messages, files, moves, gates, runs, trail, links):
+    for part in (cases, messages, live, files, moves, gates, runs, trail, links):
         part.add_to(api)
     return api

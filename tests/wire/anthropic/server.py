@@ -4,10 +4,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from aiohttp import web
-
 from tests.wire.anthropic import rules
-from tests.wire.scripted import Answer, Body, Fault, ModelServer, gone
+from tests.wire.scripted import Answer, Body, Event, Fault, ModelServer, pieces
 
 # platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
 _STOPS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
@@ -89,30 +87,18 @@ class AnthropicServer(ModelServer):
         told = [block for block in self._blocks("user") if block["type"] == "tool_result"]
         return [(str(block["tool_use_id"]), _words(block["content"])) for block in told]
 
-    async def respond(self, request: web.Request, body: Body, answer: Body) -> web.StreamResponse:
-        """Whole, or as the events of a stream (platform.claude.com/docs/en/build-with-claude/streaming)."""
-        if not body.get("stream"):
-            return await super().respond(request, body, answer)
-        response = await _stream(request)
-        for event in _events(answer):
-            await _send(response, event)
-        return response
+    def events(self, answer: Body, body: Body) -> Iterator[Event]:
+        """Each event has a name, which is its type (platform.claude.com/docs/en/build-with-claude/streaming)."""
+        return ((str(event["type"]), event) for event in _events(answer))
 
-    async def cut(self, request: web.Request, body: Body) -> web.StreamResponse:
-        """In the middle of the words."""
-        if not body.get("stream"):
-            return await super().cut(request, body)
-        response = await _stream(request)
-        for event in list(_events(self.answer(Answer("Half of it, and"), 0)))[:-3]:
-            await _send(response, event)
-        return gone(request, response)
+    def speaks(self, event: Event) -> bool:
+        """Streaming: "Text delta"."""
+        data = cast("Body", event[1])
+        return cast("Body", data.get("delta") or {}).get("type") == "text_delta"
 
-    async def fail_within(self, request: web.Request, fault: Fault) -> web.StreamResponse:
+    def failure(self, fault: Fault) -> Event:
         """Streaming: "Error events"."""
-        response = await _stream(request)
-        await _send(response, next(_events(self.answer(Answer("Half of it, and"), 0))))
-        await _send(response, self.error(529, "Overloaded", fault.code))
-        return response
+        return "error", self.error(529, "Overloaded", fault.code)
 
     def _blocks(self, role: str) -> Iterator[Body]:
         for message in self.history():
@@ -123,16 +109,6 @@ class AnthropicServer(ModelServer):
 def _words(content: object) -> str:
     """Of a result: a text, or blocks of it."""
     return content if isinstance(content, str) else "".join(str(block["text"]) for block in cast("list[Body]", content))
-
-
-async def _stream(request: web.Request) -> web.StreamResponse:
-    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-    await response.prepare(request)
-    return response
-
-
-async def _send(response: web.StreamResponse, event: Body) -> None:
-    await response.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
 
 
 def _events(answer: Body) -> Iterator[Body]:
@@ -163,9 +139,12 @@ def _empty(block: Body) -> Body:
 def _deltas(block: Body) -> Iterator[Body]:
     match block["type"]:
         case "text":
-            yield {"type": "text_delta", "text": block["text"]}
+            for piece in pieces(str(block["text"])):
+                yield {"type": "text_delta", "text": piece}
         case "thinking":
             yield {"type": "thinking_delta", "thinking": block["thinking"]}
             yield {"type": "signature_delta", "signature": block["signature"]}
         case _:
-            yield {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            written = json.dumps(block["input"])
+            for piece in ("", written[: len(written) // 2], written[len(written) // 2 :]):
+                yield {"type": "input_json_delta", "partial_json": piece}

@@ -13,7 +13,9 @@ from typing import cast
 from tests.wire.scripted import Body, Refusal
 
 # [create] the parameters of the request that our client has a use for; any other is refused, so that a new one is seen
-_KNOWN = frozenset({"model", "messages", "tools", "tool_choice", "stream", "n", "parallel_tool_calls"})
+_KNOWN = frozenset(
+    {"model", "messages", "tools", "tool_choice", "stream", "stream_options", "n", "parallel_tool_calls"}
+)
 # [create] messages: the keys of a message by its role
 _KEYS = {
     "system": {"role", "content", "name"},
@@ -32,6 +34,8 @@ def check(body: Body) -> None:
             raise Refusal(f"Unrecognized request argument supplied: {key}")
     if not isinstance(body.get("model"), str) or not body["model"]:
         raise Refusal("you must provide a model parameter")
+    if "stream_options" in body and not body.get("stream"):  # [create] "Only set this when you set stream: true"
+        raise Refusal("The 'stream_options' parameter is only allowed when 'stream' is enabled.")
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:  # [create] messages: required, at least one
         raise Refusal("[] is too short - 'messages'")

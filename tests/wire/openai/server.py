@@ -1,10 +1,10 @@
-"""OpenAI's chat completions, as far as our client uses them; what is refused is in rules.py."""
+"""OpenAI's chat completions, whole and streamed, as far as our client uses them; what is refused is in rules.py."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from tests.wire.openai import rules
-from tests.wire.scripted import Answer, Body, Fault, ModelServer
+from tests.wire.scripted import Answer, Body, Event, Fault, ModelServer, pieces
 
 
 class OpenAIServer(ModelServer):
@@ -47,6 +47,38 @@ class OpenAIServer(ModelServer):
             "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
         }  # fmt: skip
 
+    def events(self, answer: Body, body: Body) -> Iterator[Event]:
+        """Chunks, each with a delta of the message (platform.openai.com/docs/api-reference/chat-streaming).
+
+        [create] stream_options.include_usage: one more chunk before the end has the usage and no choices, and all
+        others have a usage of null; without it no chunk has any.
+        """
+        options = cast("Body", body.get("stream_options") or {})
+        usage: Body = {"usage": None} if options.get("include_usage") else {}
+        same = {"id": answer["id"], "object": "chat.completion.chunk", "created": answer["created"]}
+        [choice] = cast("Sequence[Mapping[str, Body]]", answer["choices"])
+        deltas: list[Body] = [{"role": "assistant", "content": "", "refusal": None}, *_deltas(choice["message"])]
+        ends = [*(None for _ in deltas), choice["finish_reason"]]
+        for delta, finish in zip([*deltas, {}], ends, strict=True):
+            said = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+            yield None, {**same, "model": self.reported, "choices": [said], **usage}
+        if usage:
+            yield None, {**same, "model": self.reported, "choices": [], "usage": answer["usage"]}
+        yield None, "[DONE]"  # [create] stream: "terminated by a data: [DONE] message"
+
+    def speaks(self, event: Event) -> bool:
+        """A chunk with some of the content."""
+        if isinstance(event[1], str):
+            return False
+        return any(
+            choice["delta"].get("content") for choice in cast("Sequence[Mapping[str, Body]]", event[1]["choices"])
+        )
+
+    def failure(self, fault: Fault) -> Event:
+        """An error as data in the stream, which its client raises (github.com/openai/openai-python, _streaming.py)."""
+        told = "The server had an error while processing your request. Sorry about that!"
+        return None, {"error": {"message": told, "type": "server_error", "param": None, "code": fault.code}}
+
     def error(self, status: int, message: str, code: str | None) -> Body:
         """An error (platform.openai.com/docs/guides/error-codes)."""
         return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}}
@@ -67,3 +99,17 @@ class OpenAIServer(ModelServer):
         """The results in the last request, each with the id of its call."""
         told = [message for message in self.history() if message["role"] == "tool"]
         return [(str(message["tool_call_id"]), str(message["content"])) for message in told]
+
+
+def _deltas(message: Body) -> Iterator[Body]:
+    for piece in pieces(str(message["content"] or "")):
+        yield {"content": piece}
+    for piece in pieces(str(message["refusal"] or "")):
+        yield {"refusal": piece}
+    for index, call in enumerate(cast("Sequence[Mapping[str, object]]", message.get("tool_calls") or [])):
+        function = cast("Mapping[str, str]", call["function"])
+        begun = {"name": function["name"], "arguments": ""}
+        yield {"tool_calls": [{"index": index, "id": call["id"], "type": "function", "function": begun}]}
+        written = function["arguments"]
+        for piece in (written[: len(written) // 2], written[len(written) // 2 :]):
+            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
