@@ -91,15 +91,17 @@ def fail(tx: Tx, now: int, step_id: StepId, error: str) -> None:
     )  # fmt: skip
 
 
-def interrupt_retellings(tx: Tx, now: int) -> int:
-    """A process has just started: what an earlier one was asking beside its runs does not come any more; how many.
+def interrupt(tx: Tx, now: int) -> int:
+    """A process has just started: what an earlier one asked, and nobody waits for, does not come any more; how many.
 
-    A call in a run is the next holder's to see to, who may have to ask again.
+    That is what was asked after a run, or in a turn that a person has ended meanwhile. What a turn at work asked is the
+    next holder's to see to, who may have to ask again.
     """
     return tx.run(
         """UPDATE steps SET state = 'failed', finished_at = :now, error = 'interrupted'
-           WHERE kind = 'model' AND state = 'started' AND run_id IN (
-               SELECT r.id FROM runs r WHERE r.id = steps.run_id AND r.ended_at IS NOT NULL)""",
+           WHERE kind = 'model' AND state = 'started' AND EXISTS (
+               SELECT 1 FROM runs r JOIN turns t ON t.id = r.turn_id
+               WHERE r.id = steps.run_id AND (r.ended_at IS NOT NULL OR t.settled_at IS NOT NULL))""",
         now=now,
     )  # fmt: skip
 

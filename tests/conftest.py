@@ -97,7 +97,7 @@ def db(tmp_path: Path) -> Path:
     return tmp_path / "casebound.db"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def new_file() -> bytes:
     """A store with nothing in it."""
     return empty_store.migrated()

@@ -13,7 +13,7 @@ from casestore import deciding, gates
 from casestore.canonical import decode, encode
 from casestore.deciding import Because, Decided, Decision, NotDecided
 from casestore.errors import BadRequest, MoveRefused
-from casestore.models import Gate, Principal
+from casestore.models import CaseId, Gate, Principal
 from casestore.principals import actor
 from casestore.scope import Own, Scope, Tenant
 from casestore.states import GateKind, GateState, Verb
@@ -102,6 +102,12 @@ def waiting_text(tx: Tx, now: int, gate: Gate, zone: tzinfo | None) -> str:
     """What is waited for and until when: always the engine's words (design, section 6)."""
     until = at_text(gate.expires_at, zone, now)
     return f"It waits for {who_decides(tx, gate)} to decide, until {until}: {gate.statement}"
+
+
+def with_what_waits(tx: Tx, now: int, case_id: CaseId, zone: tzinfo | None, told: str) -> str:
+    """Why somebody has no answer yet; at a gate with what their case waits for, as the model does not tell them."""
+    gate = gates.open_gate(tx, case_id)
+    return told if gate is None else f"{told} {waiting_text(tx, now, gate, zone)}"
 
 
 def who_decides(tx: Tx, gate: Gate) -> str:

@@ -4,7 +4,7 @@ from bot.outbound import speech
 from bot.people import takeover
 from bot.retelling import paraphrase
 from bot.turns import endings
-from casestore import cases, leases, outbox, turns
+from casestore import cases, leases, outbox, recovery, turns
 from casestore.models import Case
 from casestore.states import CaseState, LeaseKind
 from casestore.tx import Tx
@@ -39,14 +39,14 @@ def _end(
     tx: Tx, now: int, case: Case, to: CaseState, kind: str, only_from: tuple[CaseState, ...], *, by: str, why: str
 ) -> Case:  # fmt: skip
     word = kind.removeprefix("case.")
+    nobody_works = leases.of_case(tx, case.id).kind is None
     takeover.stop_work(tx, now, case, by=by, reason=f"the case was {word}")
     turn = turns.unsettled(tx, case.id)
-    if turn is not None:
-        endings.close_calls(tx, now, turn.id, f"the case was {word}")
-        turns.settle(tx, now, turn.id)
-        for beside in turns.beside(tx, turn):
-            endings.close_calls(tx, now, beside.id, f"the case was {word}")
-            turns.settle(tx, now, beside.id)
+    for ended in [] if turn is None else [turn, *turns.beside(tx, turn)]:
+        if nobody_works:  # what an earlier process was asking does not come any more
+            recovery.recover(tx, now, ended.id)
+        endings.close_calls(tx, now, ended.id, f"the case was {word}")
+        turns.settle(tx, now, ended.id)
     if leases.of_case(tx, case.id).kind is LeaseKind.HUMAN:
         leases.hand_back(tx, now, case, by=by)
         outbox.drop_held(tx, now, case.id, f"not sent: the case was {word}")

@@ -7,6 +7,7 @@ one durable point per step, and a process killed anywhere is continued by `begin
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.gates import gating
 from bot.outbound import speech, wanting
 from bot.retelling import compaction
 from bot.tools.results import CallResult, ResultKind
@@ -135,7 +136,8 @@ def put_off(tx: Tx, now: int, desk: Desk, begun: Begun, why: str, error: str, *,
         )
     if not runs.ended_so(tx, begun.turn.id, Outcome.ERROR, why):  # said once, however often it is tried
         told = f"{why[0].upper()}{why[1:]}. Your message is stored; I try again by myself."
-        speech.say(tx, now, begun.case.id, beside.with_what_waits(tx, now, desk, begun, told))
+        case_id, zone = begun.case.id, desk.settings.service.zone
+        speech.say(tx, now, case_id, gating.with_what_waits(tx, now, case_id, zone, told))
     return _next(tx, now, desk, begun, endings.put_off(tx, now, begun, why, until=until, error=error))
 
 

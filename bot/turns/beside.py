@@ -49,12 +49,6 @@ def waiting(tx: Tx, now: int, desk: Desk, begun: Begun) -> str | None:
     return window.dump(ModelRequest(told, metadata=window.whose(begun.turn.id, begun.turn.beside)))
 
 
-def with_what_waits(tx: Tx, now: int, desk: Desk, begun: Begun, told: str) -> str:
-    """Why somebody has no answer yet; at a gate with what their case waits for, as the model does not tell them."""
-    gate = gates.open_gate(tx, begun.case.id)
-    return told if gate is None else f"{told} {gating.waiting_text(tx, now, gate, desk.settings.service.zone)}"
-
-
 def _waits(tx: Tx, now: int, desk: Desk, step: Step, gate: Gate | None) -> ToolReturnPart:
     if gate is None or gate.state is not GateState.OPEN:
         text = _DECIDED

@@ -5,11 +5,11 @@ The lease is still held afterwards: `advance` goes to the next turn under it, or
 
 from collections.abc import Sequence
 
+from bot.gates import gating
 from bot.outbound import speech, wanting
 from bot.retelling import paraphrase
 from bot.tools import results
 from bot.tools.results import ResultKind
-from bot.turns import beside
 from bot.turns.desk import Desk
 from bot.turns.instruct import Ended
 from casestore import asking, cases, gates, leases, messages, recovery, runs, steps, trail, turns
@@ -96,7 +96,8 @@ def _leave(
 ) -> Ended:  # fmt: skip
     close_calls(tx, now, begun.turn.id, why)
     text = f"I cannot answer that now: {why.rstrip('.')}. Your message is stored in {begun.case.label}."
-    speech.say(tx, now, begun.case.id, beside.with_what_waits(tx, now, desk, begun, text))
+    case_id, zone = begun.case.id, desk.settings.service.zone
+    speech.say(tx, now, case_id, gating.with_what_waits(tx, now, case_id, zone, text))
     turns.settle(tx, now, begun.turn.id)
     return _end(tx, now, begun, Outcome.LIMIT if outcome is Outcome.LIMIT else Outcome.ERROR, why, error=error)
 

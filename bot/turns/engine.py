@@ -154,7 +154,7 @@ class Engine:
 def take_up(tx: Tx, now: int, boot: str) -> None:
     """What an earlier process of this service was at, it is at no more (R10, R13)."""
     leases.void_earlier_boots(tx, boot)
-    model_steps.interrupt_retellings(tx, now)
+    model_steps.interrupt(tx, now)
 
 
 def _fail(tx: Tx, now: int, desk: Desk, case_id: CaseId, error: str) -> None:
