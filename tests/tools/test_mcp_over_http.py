@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bot.tools import outside
 from bot.tools.mcp import server as mcp_server
 from casestore.models import Case
 from tests.loop.rig import Rig
@@ -107,6 +108,21 @@ async def test_a_look_at_a_server_that_was_deployed_anew_is_answered(mcp_rig: Mc
         rig = await mcp_rig({"crm": {"url": crm.url, **READS}})
         await redeploy(crm)
         assert await result(rig, "crm.echo", {"text": "one"}) == "one"
+        await mcp_rig.end()
+
+
+async def test_a_tool_that_was_changed_by_the_deploy_is_not_called(mcp_rig: McpRig, tmp_path: Path) -> None:
+    """R9: the session is found gone at the call itself, which by then is no call of what was meant."""
+    async with over_http(Behaviour(tmp_path)) as crm:
+        rig = await mcp_rig({"crm": {"url": crm.url, **READS}})
+        meant = rig.desk.toolbox.get("crm.record")
+        assert meant is not None
+        crm.behaviour.define_anew()
+        await redeploy(crm)
+        made = await outside.make(meant, {"text": "hello"})
+        assert not isinstance(made, outside.TimedOut)
+        assert made.content == "not run: the tool has been changed on the MCP server crm since it was asked about"
+        assert crm.behaviour.effects() == []
         await mcp_rig.end()
 
 
