@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -281,6 +281,17 @@ async def test_only_so_many_listen_and_one_who_goes_makes_room(db: Path) -> None
         await until(room)
         async with listening(web, case) as listener:
             assert listener.kinds == ["case"]
+
+
+async def test_of_two_who_ask_at_once_for_the_last_place_one_gets_it(db: Path) -> None:
+    async with served(db, api=Api(listeners=1)) as web:
+        case = str((await web.post("/cases", CHAIRS, status=201))["label"])
+        who = await web.service.store.read(principals.by_name, "operator")
+        one, other = [await live.live(web.service, who, int(case.removeprefix("C-"))) for _ in range(2)]
+        async with aclosing(cast("AsyncGenerator[str]", one.body_iterator)) as heard:
+            assert (await anext(heard)).startswith("event: case")
+            async with aclosing(cast("AsyncGenerator[str]", other.body_iterator)) as nothing:
+                assert await anext(nothing, None) is None
 
 
 async def test_whoever_may_not_any_more_hears_nothing_more(web: Served) -> None:

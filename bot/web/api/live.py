@@ -117,6 +117,8 @@ async def _events(
 ) -> AsyncGenerator[str]:  # fmt: skip
     """Until the service ends, or there is nothing to see any more; who listens on then comes again by itself."""
     silent = 0
+    if service.previews.full:  # who asked at the same time was first; the client comes again by itself
+        return
     with service.previews.listening(case_id) as listener:
         while not service.previews.closed:
             try:
