@@ -12,6 +12,9 @@ from casestore.errors import NotFound
 from casestore.states import Verb
 from channels.text import one_line
 
+VIA = "api"
+"""What the trail and a card say that something was done by, over this surface."""
+
 Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
 After = Annotated[int, Query(ge=0, lt=2**63, description="Only what comes after this `seq`.")]
 

@@ -10,7 +10,7 @@ from bot.gates.gating import Reply
 from bot.settings import Settings
 from bot.turns.desk import Toolbox
 from bot.web.answers import Json, refusal
-from bot.web.api.asks import Answer, Extension, GateNumber, Limit, Reason
+from bot.web.api.asks import VIA, Answer, Extension, GateNumber, Limit, Reason
 from bot.web.api.guard import Who
 from bot.web.state import Served
 from bot.words.present import Document, gate_json
@@ -18,8 +18,6 @@ from casestore import cases, gates
 from casestore.deciding import Decision
 from casestore.models import Gate, Principal
 from casestore.tx import Tx
-
-VIA = "api"
 
 
 def add_to(api: APIRouter) -> None:

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Path
 from bot import ids
 from bot.people import linking
 from bot.web.answers import Json
+from bot.web.api.asks import VIA
 from bot.web.api.guard import Who
 from bot.web.state import Served
 from bot.words import link_code
 from bot.words.present import link_json
 
-VIA = "api"
 Name = Annotated[str, Path(description="A principal's name")]
 
 

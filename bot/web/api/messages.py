@@ -6,7 +6,7 @@ from bot.gates import gating
 from bot.inbound import intake
 from bot.settings import Settings
 from bot.web.answers import Json
-from bot.web.api.asks import After, CaseNumber, Limit, Saying
+from bot.web.api.asks import VIA, After, CaseNumber, Limit, Saying
 from bot.web.api.guard import Who
 from bot.web.state import Served
 from bot.words.present import Document, message_json
@@ -15,8 +15,6 @@ from casestore.errors import MoveRefused
 from casestore.models import Message, Principal
 from casestore.states import CaseState
 from casestore.tx import Tx
-
-VIA = "api"
 
 
 def add_to(api: APIRouter) -> None:
