@@ -15,7 +15,7 @@ from bot.turns.desk import Desk
 from bot.words.when import at_text
 from casestore import gates, steps, transcript
 from casestore.models import Gate, Step, StepId
-from casestore.states import GateKind, GateState
+from casestore.states import GateKind
 from casestore.turns import Begun
 from casestore.tx import Tx
 
@@ -50,7 +50,7 @@ def waiting(tx: Tx, now: int, desk: Desk, begun: Begun) -> str | None:
 
 
 def _waits(tx: Tx, now: int, desk: Desk, step: Step, gate: Gate | None) -> ToolReturnPart:
-    if gate is None or gate.state is not GateState.OPEN:
+    if gate is None:
         text = _DECIDED
     elif gate.step_id != step.id:
         text = _BEHIND
