@@ -1,11 +1,17 @@
 """What a provider says that none should: figures, names and nesting out of all bounds. The case goes on."""
 
 import json
+from decimal import Decimal
 from typing import Any, cast
 
 import pytest
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
+from pydantic_ai.usage import RequestUsage
 
+from bot.errors import ModelUnavailable
+from bot.models.question import ask_model, parameters, usage_of
 from casestore.states import Outcome
+from tests.loop.scripted import ScriptedModel
 from tests.models.rig import Asked
 from tests.wire.scripted import Answer, Body, calls, words
 
@@ -60,3 +66,17 @@ async def test_the_run_is_recorded_whatever_the_provider_calls_itself_and_its_an
     assert run.outcome is Outcome.ANSWERED
     assert len(run.model_reported or "") <= 200
     await asked.goes_on(case)
+
+
+@pytest.mark.parametrize("told", [float("inf"), float("nan")])
+def test_a_cost_that_is_no_number_counts_as_none(told: float) -> None:
+    """It is summed up into that of a run, which would never be a number again."""
+    answered = ModelResponse([TextPart("Hello.")], usage=RequestUsage(cost=cast("Decimal", told)), model_name="m")
+    assert usage_of(answered).cost_usd == 0.0
+
+
+async def test_an_answer_that_is_nested_out_of_all_bounds_is_one_that_cannot_be_read() -> None:
+    model = ScriptedModel()
+    model.then(RecursionError())
+    with pytest.raises(ModelUnavailable, match=r"its answer could not be read \(RecursionError\)"):
+        await ask_model(model, [ModelRequest.user_text_prompt("Hello.")], parameters(), 1_000)
