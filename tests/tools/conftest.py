@@ -8,8 +8,9 @@ import pytest
 from tests.cli.command_line import Cli
 from tests.loop.conftest import MakeRig, make_rig, rig
 from tests.tools.mcp_rig import McpRig
+from tests.tools.own_module import write
 
-__all__ = ["make_rig", "rig"]
+__all__ = ["make_rig", "rig", "write"]
 
 
 @pytest.fixture

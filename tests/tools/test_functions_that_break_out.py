@@ -1,38 +1,24 @@
 """Functions of an installation that do to the service what a function can do: none of it ends the service or a case."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-from bot.settings import Settings
-from bot.toolkit import toolbox
 from bot.tools.results import CallResult
 from casestore.states import Outcome
 from tests.loop.conftest import MakeRig
-from tests.loop.rig import Rig, checked
+from tests.loop.rig import checked
 from tests.loop.scripted import calls, returned, says
+from tests.tools.own_module import HEAD, Write, served
 
-HEAD = "import asyncio, sys\nfrom bot.tools import Tier, ToolFailed, tool\n"
-ENDS = """
+ENDS = (
+    HEAD
+    + """
 @tool("End", tier=Tier.{tier})
 async def ends() -> object:
     "End."
     {does}
 """
+)
 CANCELS = "task = asyncio.ensure_future(asyncio.sleep(60)); task.cancel(); await task"
-
-
-async def served(make_rig: MakeRig, folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> Rig:
-    """A service whose tools are those of a module with this text."""
-    monkeypatch.delitem(sys.modules, "my_tools", raising=False)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    (folder / "my_tools.py").write_text(HEAD + text, "utf-8")
-    settings = Settings.model_validate({"python": {"module": "my_tools", "path": folder}})
-    rig = await make_rig(settings=settings)
-    rig.tools = dict(toolbox(settings, {}, rig.clock.now).tools)
-    await rig.restart()
-    return rig
 
 
 @pytest.mark.parametrize(
@@ -45,9 +31,9 @@ async def served(make_rig: MakeRig, folder: Path, monkeypatch: pytest.MonkeyPatc
     ids=["exits", "interrupts", "cancels"],
 )
 async def test_one_that_would_end_the_service_has_failed_and_the_case_goes_on(
-    make_rig: MakeRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str, told: str
+    make_rig: MakeRig, write: Write, does: str, told: str
 ) -> None:
-    rig = await served(make_rig, tmp_path, monkeypatch, ENDS.format(tier="READ_ONLY", does=does))
+    rig = await served(make_rig, write(ENDS.format(tier="READ_ONLY", does=does)))
     rig.model.then(calls(("ends", {}), ("ends", {})), says("It failed."))
     case = await rig.say("end it")
     await rig.work()
@@ -57,10 +43,10 @@ async def test_one_that_would_end_the_service_has_failed_and_the_case_goes_on(
 
 
 async def test_one_with_an_effect_that_cancels_itself_leaves_its_outcome_to_a_person(
-    make_rig: MakeRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_rig: MakeRig, write: Write
 ) -> None:
     """R14: what it waited for may have been done."""
-    rig = await served(make_rig, tmp_path, monkeypatch, ENDS.format(tier="ROUTINE", does=CANCELS))
+    rig = await served(make_rig, write(ENDS.format(tier="ROUTINE", does=CANCELS)))
     rig.model.then(calls(("ends", {})))
     case = await rig.say("end it")
     await rig.work()
@@ -69,11 +55,11 @@ async def test_one_with_an_effect_that_cancels_itself_leaves_its_outcome_to_a_pe
 
 @pytest.mark.parametrize("depth", [120, 200, 240, 400, 900, 10_000])
 async def test_a_result_nested_too_deeply_for_a_request_is_shown_as_text_and_the_case_goes_on(
-    make_rig: MakeRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, depth: int
+    make_rig: MakeRig, write: Write, depth: int
 ) -> None:
     """R13: what could not be read again would keep the case from ever going on."""
     nest = f"value = 'the end'\n    for _ in range({depth}):\n        value = {{'a': value}}\n    return value"
-    rig = await served(make_rig, tmp_path, monkeypatch, ENDS.format(tier="READ_ONLY", does=nest))
+    rig = await served(make_rig, write(ENDS.format(tier="READ_ONLY", does=nest)))
     rig.model.then(calls(("ends", {})), says("It is deep."))
     case = await rig.say("nest it")
     await rig.work()
@@ -93,10 +79,10 @@ async def test_a_result_nested_too_deeply_for_a_request_is_shown_as_text_and_the
     ids=["huge", "huge-inside", "odd"],
 )
 async def test_an_effect_whose_result_cannot_be_written_down_was_made_all_the_same(
-    make_rig: MakeRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returns: str
+    make_rig: MakeRig, write: Write, returns: str
 ) -> None:
     """R16: that it failed would be a lie, upon which it is made again."""
-    rig = await served(make_rig, tmp_path, monkeypatch, ENDS.format(tier="ROUTINE", does=f"return {returns}"))
+    rig = await served(make_rig, write(ENDS.format(tier="ROUTINE", does=f"return {returns}")))
     rig.model.then(calls(("ends", {})), says("Done."))
     case = await rig.say("do it")
     await rig.work()

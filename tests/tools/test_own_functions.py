@@ -1,8 +1,6 @@
 """Tools that an installation writes itself, in Python."""
 
 import re
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,32 +10,10 @@ from bot.settings import Settings, load
 from bot.toolkit import toolbox
 from tests.cli.command_line import Cli
 from tests.loop.conftest import MakeRig
-from tests.loop.rig import Rig
 from tests.loop.scripted import calls, says
+from tests.tools.own_module import HEAD, Write, served
 
-Write = Callable[[str], Settings]
 PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
-HEAD = "import asyncio\nfrom bot.tools import Tier, ToolFailed, tool\n"
-
-
-@pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """Writes `my_tools.py`; the settings that name it."""
-
-    def written(text: str) -> Settings:
-        monkeypatch.delitem(sys.modules, "my_tools", raising=False)
-        monkeypatch.setattr(sys, "dont_write_bytecode", True)
-        (tmp_path / "my_tools.py").write_text(text, "utf-8")
-        return Settings.model_validate({"python": {"module": "my_tools", "path": tmp_path}})
-
-    return written
-
-
-async def served(make_rig: MakeRig, settings: Settings) -> Rig:
-    rig = await make_rig(settings=settings)
-    rig.tools = dict(toolbox(settings, {}, rig.clock.now).tools)
-    await rig.restart()
-    return rig
 
 
 def example() -> str:
@@ -139,14 +115,11 @@ async def test_what_a_function_prints_is_in_the_log_and_not_in_our_output(
     assert len(text) <= 2_000
 
 
-@pytest.mark.parametrize("does", ["asyncio.Event().wait()", "cut_off()"])
-async def test_one_with_an_effect_that_hangs_or_is_cut_off_leaves_its_outcome_to_a_person(
-    make_rig: MakeRig, write: Write, does: str
-) -> None:
+async def test_one_with_an_effect_that_hangs_leaves_its_outcome_to_a_person(make_rig: MakeRig, write: Write) -> None:
     """R14."""
-    cut_off = "async def cut_off() -> None:\n    raise asyncio.CancelledError\n"
-    spend = f'@tool("S", timeout_ms=20, tier=Tier.ROUTINE)\nasync def spend() -> None:\n    "S"\n    await {does}'
-    rig = await served(make_rig, write(f"{HEAD}{cut_off}{spend}"))
+    hang = "await asyncio.Event().wait()"
+    spend = f'@tool("S", timeout_ms=20, tier=Tier.ROUTINE)\nasync def spend() -> None:\n    "S"\n    {hang}'
+    rig = await served(make_rig, write(f"{HEAD}{spend}"))
     rig.model.then(calls(("spend", {})))
     case = await rig.say("spend")
     await rig.work()
