@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import age, crowd, latency, model, profile, service, slack, speed, sweep
+from bench import age, crowd, latency, mcp, model, profile, service, slack, speed, sweep
 from bench.table import Finding, text
 
-PARTS = ("speed", "latency", "crowd", "sweep", "resume", "size", "model", "slack", "service")
+PARTS = ("speed", "latency", "crowd", "sweep", "resume", "size", "model", "mcp", "slack", "service")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -63,6 +63,8 @@ def _measured(place: Path, parts: Sequence[str], *, quick: bool) -> list[Finding
         found += asyncio.run(_by_age(place, parts, age.QUICK if quick else age.FULL))
     if "model" in parts:
         found += asyncio.run(model.measure(place, model.QUICK if quick else model.FULL))
+    if "mcp" in parts:
+        found += asyncio.run(mcp.measure(place, mcp.QUICK if quick else mcp.FULL))
     if "slack" in parts:
         found += asyncio.run(slack.measure(place, slack.QUICK if quick else slack.FULL))
     if "service" in parts:

@@ -1,7 +1,7 @@
 """Casebound on a file, put together as the service does it, but for the model and the tools; and those who use it."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,6 +70,7 @@ class Installation:
     conductor: Watched
     engine: Engine
     settings: Settings
+    toolbox: Toolbox
     turns: dict[str, int] = field(default_factory=dict[str, int])
     deciding_ms: list[float] = field(default_factory=list[float])
     """How long each decision took, its own store opened and closed."""
@@ -143,11 +144,12 @@ class Installation:
 
 @asynccontextmanager
 async def installed(
-    db: Path, settings: Settings | None = None, answering: Model | None = None
+    db: Path, settings: Settings | None = None, answering: Model | None = None, without: Sequence[str] = ()
 ) -> AsyncGenerator[Installation]:
     """Open the file with fresh objects and let the engine run; what an earlier one of ours left is gone on with.
 
-    `answering` takes the place of the scripted model, and tells nobody when it is asked.
+    `answering` takes the place of the scripted model, and tells nobody when it is asked; `without` are tools
+    that somebody else offers.
     """
     settings = settings or Settings()
     store = await open_store(db, ids.nonce, serves=True, create=True)
@@ -157,11 +159,11 @@ async def installed(
         async def told(moment: Moment) -> None:
             await installation.told(moment)
 
-        desk = _desk(settings, told)
+        desk = _desk(settings, told, without)
         model, spool = answering or workload.ScriptedModel(told), Spool(db)
         conductor = Watched(store, desk, model, spool)
         engine = Engine(store, desk, conductor, Standby(store, desk, model, {}, spool, None))
-        installation = Installation(store, conductor, engine, settings)
+        installation = Installation(store, conductor, engine, settings, desk.toolbox)
         running = asyncio.create_task(engine.run())
         installation.turns.update(await store.read(_turns_so_far))
         yield installation
@@ -171,8 +173,8 @@ async def installed(
         await store.close()
 
 
-def _desk(settings: Settings, told: Told) -> Desk:
-    box = Toolbox({tool.name: tool for tool in workload.tools(told)}, settings)
+def _desk(settings: Settings, told: Told, without: Sequence[str]) -> Desk:
+    box = Toolbox({tool.name: tool for tool in workload.tools(told) if tool.name not in without}, settings)
     worker = Worker(
         holder="bench", boot=ids.boot_id(), agent="casebound", model="scripted", lease_ttl=settings.leases.ttl
     )

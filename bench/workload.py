@@ -44,8 +44,12 @@ def message(turn: int, place: int) -> str:
 
     `place` is the number of the case: so that not all of them come to a gate at the same moment.
     """
-    is_gated = (turn + place) % GATED_EVERY == 0
-    return filler(MESSAGE, f"turn {turn}: {_ASKS_FOR_BOTH if is_gated else 'look'}; ")
+    return filler(MESSAGE, f"turn {turn}: {_ASKS_FOR_BOTH if is_gated(turn, place) else 'look'}; ")
+
+
+def is_gated(turn: int, place: int) -> bool:
+    """Whether that message leads to a gate."""
+    return (turn + place) % GATED_EVERY == 0
 
 
 async def look(what: str) -> str:
