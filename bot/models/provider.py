@@ -8,6 +8,7 @@ from bot.errors import SettingsError
 
 _PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google.genai"}
 _OPENAI, _ANTHROPIC = "https://api.openai.com/v1", "https://api.anthropic.com"
+_GOOGLE = "https://generativelanguage.googleapis.com"
 _NO_KEY = "none"
 """What is sent to a server of one's own that asks for no key: the client insists on one."""
 
@@ -29,7 +30,7 @@ def provided(name: str, key: str | None, base_url: str | None) -> Model:
         case "anthropic":
             return _anthropic(model, key or "", base_url or _ANTHROPIC)
         case _:
-            return _google(model, key or "", base_url)
+            return _google(model, key or "", base_url or _GOOGLE)
 
 
 def installed(provider: str) -> bool:
@@ -61,7 +62,7 @@ def _anthropic(model: str, key: str, base_url: str) -> Model:
     return AnthropicModel(model, provider=provider)
 
 
-def _google(model: str, key: str, base_url: str | None) -> Model:
+def _google(model: str, key: str, base_url: str) -> Model:
     from google.genai.types import HttpRetryOptions
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 from pydantic_ai.exceptions import (
     ContentFilterError,
     ModelAPIError,
+    ModelAuthenticationError,
     ModelHTTPError,
     ModelQuotaExceededError,
     ModelRequestRejectedError,
@@ -79,7 +80,12 @@ async def _response(request: Callable[[], Awaitable[ModelResponse]], model: Mode
     except ModelHTTPError as error:
         if error.status_code in _PASSES or error.status_code >= 500:
             raise ModelUnavailable(f"the provider answered {error.status_code}", _after_ms(error)) from None
-        means = _MEANS.get(error.status_code)
+        # Google says of a wrong key that the request is a bad one, and gives the reason in its details
+        means = (
+            _MEANS[401]
+            if isinstance(error, ModelAuthenticationError) and error.status_code == 400
+            else (_MEANS.get(error.status_code))
+        )
         raise ModelRefused(f"the provider answered {error.status_code}{f' ({means})' if means else ''}") from None
     except ModelRequestRejectedError as error:
         raise ModelRefused(f"the provider rejects the request ({type(error).__name__})") from None

@@ -7,6 +7,7 @@ import pytest
 
 from tests.models.rig import PROVIDERS, Asked, answering, settings_for
 from tests.wire.anthropic.server import AnthropicServer
+from tests.wire.google.server import GoogleServer
 from tests.wire.openai.server import OpenAIServer
 from tests.wire.scripted import ModelServer
 
@@ -36,4 +37,11 @@ async def openai(db: Path) -> AsyncIterator[Asked]:
 async def anthropic(db: Path) -> AsyncIterator[Asked]:
     """The service that asks Anthropic."""
     async with AnthropicServer() as server, answering(db, settings_for(server)) as rig:
+        yield Asked(rig, server)
+
+
+@pytest.fixture
+async def google(db: Path) -> AsyncIterator[Asked]:
+    """The service that asks Google."""
+    async with GoogleServer() as server, answering(db, settings_for(server)) as rig:
         yield Asked(rig, server)

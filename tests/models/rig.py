@@ -16,10 +16,15 @@ from channels.memory import MemoryChannel
 from tests.loop.rig import HOUR, Rig, checked
 from tests.loop.scripted import ScriptedModel
 from tests.wire.anthropic.server import AnthropicServer
+from tests.wire.google.server import GoogleServer
 from tests.wire.openai.server import OpenAIServer
 from tests.wire.scripted import KEY, Line, ModelServer, words
 
-PROVIDERS: Mapping[str, type[ModelServer]] = {"openai": OpenAIServer, "anthropic": AnthropicServer}
+PROVIDERS: Mapping[str, type[ModelServer]] = {
+    "openai": OpenAIServer,
+    "anthropic": AnthropicServer,
+    "google": GoogleServer,
+}
 TRIES = 3
 
 

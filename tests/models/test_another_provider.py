@@ -7,9 +7,7 @@ import pytest
 from bot.models.assistant import assistant
 from tests.loop.rig import Rig, checked
 from tests.loop.scripted import ScriptedModel
-from tests.models.rig import settings_for
-from tests.wire.anthropic.server import AnthropicServer
-from tests.wire.openai.server import OpenAIServer
+from tests.models.rig import PROVIDERS, settings_for
 from tests.wire.scripted import Answer, calls, words
 
 
@@ -19,11 +17,10 @@ def held(number: int) -> Answer:
     return Answer("Again.", wanted, "tool_calls", thought=("hm", "signed"))
 
 
-@pytest.mark.parametrize("first", ["openai", "anthropic"])
-async def test_a_turn_goes_on_with_another_provider_at_every_gate(db: Path, first: str) -> None:
+@pytest.mark.parametrize(("first", "second"), [("openai", "anthropic"), ("anthropic", "google"), ("google", "openai")])
+async def test_a_turn_goes_on_with_another_provider_at_every_gate(db: Path, first: str, second: str) -> None:
     """R7, R13: names and ids that the other would refuse, half a JSON, thoughts that another signed."""
-    async with OpenAIServer() as openai, AnthropicServer() as anthropic:
-        one, other = (openai, anthropic) if first == "openai" else (anthropic, openai)
+    async with PROVIDERS[first]() as one, PROVIDERS[second]() as other:
         odd = (("näh", "{bad"), ("look", '{"at": "/"}'), ("svc__restart", '{"service": "m0"}'))
         rig = Rig(db, ScriptedModel(), settings=settings_for(one))
         async with assistant(rig.settings) as rig.asked:

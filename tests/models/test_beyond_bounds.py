@@ -36,7 +36,7 @@ async def test_a_count_of_tokens_out_of_all_bounds_is_neither_an_error_nor_what_
 
     def boasting(line: Answer, number: int) -> Body:
         body = cast("dict[str, Any]", json.loads(json.dumps(answer(line, number))))
-        body["usage"] = dict.fromkeys(body["usage"], figure)
+        body[asked.server.usage] = dict.fromkeys(body[asked.server.usage], figure)
         return body
 
     with monkeypatch.context() as during:

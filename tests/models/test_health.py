@@ -22,8 +22,8 @@ async def test_a_wrong_key_turns_health_red_and_says_what_to_do_until_the_model_
         assert ready.status_code == 503
         assert await _model(web) == {
             "ok": False,
-            "why": "The model cannot be used: the provider answered 401 (it does not accept the key). "
-            "Correct [model] in the settings and restart.",
+            "why": f"The model cannot be used: the provider answered {provider.wrong_key} "
+            "(it does not accept the key). Correct [model] in the settings and restart.",
         }
         assert "sk-" not in ready.text
 

@@ -41,13 +41,18 @@ def test_a_package_is_installed_or_not_even_where_the_one_around_it_is_missing(m
 
 @pytest.mark.parametrize(
     ("name", "own"),
-    [("openai:gpt-test", "https://api.openai.com/v1"), ("anthropic:claude", "https://api.anthropic.com")],
+    [
+        ("openai:gpt-test", "https://api.openai.com/v1"),
+        ("anthropic:claude", "https://api.anthropic.com"),
+        ("google:gemini-test", "https://generativelanguage.googleapis.com"),
+    ],
 )
 def test_a_key_goes_to_its_provider_whatever_address_another_program_was_given(
     name: str, own: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for variable in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+    for variable in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"):
         monkeypatch.setenv(variable, "http://127.0.0.1:9/elsewhere")
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
 
     assert (provided(name, "sk-key", None).base_url or "").rstrip("/") == own
 

@@ -39,7 +39,7 @@ class Answer:
     ids: Sequence[str] = ()
     """Of the calls; the server makes some where there are none."""
     thought: tuple[str, str] | None = None
-    """What was thought before, with its signature; only Anthropic's server says it."""
+    """What was thought before, with its signature; OpenAI's server keeps it to itself."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ def calls(*wanted: tuple[str, str], ids: Sequence[str] = ()) -> Answer:
 
 
 class ModelServer:
-    """One account with one `key`. `sent` has every request, also those that were refused, in the order they came.
+    """One account with one `key`. `sent` has every request, also those that were refused, in the order they came, and
+    `streamed` whether each asked for a stream.
 
     `otherwise` is what it says once the script is at its end.
     """
@@ -106,10 +107,15 @@ class ModelServer:
     """What it says that the model is."""
     used_up: ClassVar[Fault]
     """What it answers where the credit is used up."""
+    usage: ClassVar[str] = "usage"
+    """Where an answer says how many tokens it took."""
+    wrong_key: ClassVar[int] = 401
+    """The status of what it answers to a key that is none."""
 
     def __init__(self) -> None:
         self.script: list[Line] = []
         self.sent: list[Body] = []
+        self.streamed: list[bool] = []
         self.refused: list[str] = []
         self.key = KEY
         self.otherwise: Line | None = None
@@ -140,6 +146,10 @@ class ModelServer:
         await self._runner.cleanup()
 
     # What each provider says in its own way
+
+    def streams(self, request: web.Request, body: Body) -> bool:
+        """Whether the answer is wanted as a stream."""
+        return bool(body.get("stream"))
 
     def shut(self, headers: Mapping[str, str]) -> Fault | None:
         """Why somebody with these headers is not let in; None where they are."""
@@ -197,6 +207,7 @@ class ModelServer:
     async def _asked(self, request: web.Request) -> web.StreamResponse:
         body = cast("Body", await request.json())
         self.sent.append(body)
+        self.streamed.append(self.streams(request, body))
         if (shut := self.shut(request.headers)) is not None:
             return self._fault(shut)
         try:
@@ -211,7 +222,7 @@ class ModelServer:
                 return await self._respond(request, body, Halfway(answer), stops=False)
             case Halfway():
                 return await self._respond(request, body, line, stops=True)
-            case Fault(status=200) | Cut() if body.get("stream"):
+            case Fault(status=200) | Cut() if self.streams(request, body):
                 return await self._respond(request, body, Halfway(words(HALF), line), stops=False)
             case Fault() as fault:
                 return self._fault(fault)
@@ -226,7 +237,7 @@ class ModelServer:
     async def _respond(self, request: web.Request, body: Body, line: Halfway, *, stops: bool) -> web.StreamResponse:
         """Send an answer as the request wants to have it: whole, or as server-sent events."""
         answer = self.answer(line.answer, next(self._numbers))
-        streams = bool(body.get("stream"))
+        streams = self.streams(request, body)
         if stops and not streams:
             await self._until_told(line)
         if not streams:
