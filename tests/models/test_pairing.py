@@ -15,7 +15,7 @@ from bot.settings.sections import Limits
 from bot.turns import advance
 from casestore.errors import MoveRefused
 from casestore.models import Case, Gate
-from casestore.states import GateKind, Verb, WaitingOn
+from casestore.states import GateKind, StepState, Verb, WaitingOn
 from tests.loop.rig import HOUR, Killed, Rig
 from tests.models.rig import PROVIDERS, Asked, answering, settings_for
 from tests.wire.scripted import Answer, Cut, Fault, Line, words
@@ -85,8 +85,9 @@ async def _happens(provider: str, moves: Sequence[Move], window: int) -> None:
             async with answering(Path(folder) / "casebound.db", named) as rig:
                 case = await Asked(rig, server).say("Help!")
                 for move in moves:
-                    case = await _move(Asked(rig, server), case, move)
+                    before, case = case, await _move(Asked(rig, server), case, move)
                     assert server.refused == []
+                    assert await _owed(rig, before) + await _owed(rig, case) == []
                 await _answered_after_all(Asked(rig, server), case)
 
 
@@ -115,6 +116,13 @@ async def _move(asked: Asked, case: Case, move: Move) -> Case:
     return case
 
 
+async def _owed(rig: Rig, case: Case) -> list[str]:
+    """The calls of turns that are over which have no result; one that is being made may come back yet."""
+    over = {turn.id for turn in await rig.turns(case) if turn.settled_at is not None}
+    open_calls = [step for step in await rig.steps(case) if step.turn_id in over and step.result is None]
+    return [f"{step.tool}: {step.state}" for step in open_calls if step.state is not StepState.STARTED]
+
+
 async def _killed(asked: Asked, case: Case, kill: Kill) -> Case:
     """What it would have said is not said any more: the next process meets a model that only says where it is."""
     asked.rig.die(**{"after" if kill.after else "before": kill.at})
@@ -140,10 +148,13 @@ async def _answered_after_all(asked: Asked, case: Case) -> None:
     await _free(rig, case)
     rig.clock.pass_by(HOUR)
     await rig.work()
-    case = await asked.say("And now?")
+    case = await asked.say("And now?")  # where something waits yet, this is answered beside it
     await _free(rig, case)
+    asked.server.otherwise = words("I am.")
+    await asked.say("Are you there?")
     assert asked.server.refused == []
-    assert rig.posted()[-1] == "Now I am here."
+    assert await _owed(rig, case) == []
+    assert rig.posted()[-1] == "I am."
 
 
 async def _free(rig: Rig, case: Case) -> None:
