@@ -77,11 +77,15 @@ def _lines(run: Run, case: Case, made: list[Step], now: int, zone: tzinfo | None
     yield from _row("Model", f"{run.model}, reported as {run.model_reported or '(nothing)'}")
     yield from _row("Agent", f"{run.agent}, prompt {run.prompt_version or '(none)'}, tenant {run.tenant}")
     used = f"{run.input_tokens} tokens in, {run.output_tokens} out, {run.cached_tokens} cached; {run.cost_usd:.4f} USD"
-    yield from _row("Used", f"{run.model_calls} model calls, {run.tool_calls} tool calls; {used}")
+    yield from _row("Used", f"{_many(run.model_calls, 'model call')}, {_many(run.tool_calls, 'tool call')}; {used}")
     yield from _row("Task state", encode(run.task_state or {}))
     yield ""
     for step in made:
         yield from block(_step(step), first=f"{step.seq:>3}  ", indent=" " * 5)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _step(step: Step) -> str:

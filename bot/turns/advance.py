@@ -165,7 +165,7 @@ def _work(
         return RunCalls(begun, worked.to_run)
     if worked.too_many:
         why = "too many tool calls in one run"
-        return _next(tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, why, outcome=Outcome.LIMIT))
+        return _next(tx, now, desk, begun, endings.at_limit(tx, now, desk, begun, why, "tool_calls"))
     if worked.ask is not None:
         return _next(tx, now, desk, begun, endings.park(tx, now, begun, worked.ask))
     return _all_have_results(tx, now, desk, begun, steps.of_response(tx, last.id), words)
@@ -237,14 +237,14 @@ def keep_prompt(tx: Tx, now: int, begun: Begun, prompt: Prompt) -> None:
 
 def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = None) -> Instruction:
     limits, run = desk.settings.limits, runs.by_id(tx, begun.run.id)
-    for reached, what in (
-        (run.model_calls >= limits.model_calls, "too many model calls in one run"),
-        (run.input_tokens + run.output_tokens >= limits.tokens, "too many tokens in one run"),
-        (run.cost_usd >= limits.cost_usd, "the run cost more than it may"),
-        (now - run.started_at >= limits.wall, "the run took longer than it may"),
+    for reached, limit, what in (
+        (run.model_calls >= limits.model_calls, "model_calls", "too many model calls in one run"),
+        (run.input_tokens + run.output_tokens >= limits.tokens, "tokens", "too many tokens in one run"),
+        (run.cost_usd >= limits.cost_usd, "cost_usd", "the run cost more than it may"),
+        (now - run.started_at >= limits.wall, "wall", "the run took longer than it may"),
     ):
         if reached:
-            return _next(tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, what, outcome=Outcome.LIMIT))
+            return _next(tx, now, desk, begun, endings.at_limit(tx, now, desk, begun, what, limit))
     offer = desk.offer(tx, begun.turn)
     prompt = offer.prompt
     if prompt.version != run.prompt_version:  # the case has been bound elsewhere since the run began
@@ -263,8 +263,8 @@ def _call_model(tx: Tx, now: int, desk: Desk, begun: Begun, note: str | None = N
         compaction.keep(tx, now, limits, piece)
         seen = _look(tx, now, desk, begun, prompt)
     if compaction.size(seen, prompt) > limits.window_tokens:
-        why = "what it has to be shown is more than a request may hold (limits.window_tokens)"
-        return _next(tx, now, desk, begun, endings.hand_off(tx, now, desk, begun, why, outcome=Outcome.LIMIT))
+        why = "what it has to be shown is more than a request may hold"
+        return _next(tx, now, desk, begun, endings.at_limit(tx, now, desk, begun, why, "window_tokens"))
     deadline = now + desk.settings.model.timeout
     step_id = model_steps.start(tx, now, begun.lease, run, ModelCall(seen.named, seen.digest, deadline))
     return CallModel(begun, step_id, seen, offer)

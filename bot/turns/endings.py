@@ -91,6 +91,12 @@ def hand_off(
     return _end(tx, now, begun, outcome, why, error=error, escalated=True)
 
 
+def at_limit(tx: Tx, now: int, desk: Desk, begun: Begun, why: str, limit: str) -> Ended:
+    """Hand the case off because a run has used up what it may; its record names the setting, the note does not."""
+    error = f"limits.{limit} in the settings was reached."
+    return hand_off(tx, now, desk, begun, why, outcome=Outcome.LIMIT, error=error)
+
+
 def _leave(
     tx: Tx, now: int, desk: Desk, begun: Begun, why: str, outcome: Outcome, *, error: str | None
 ) -> Ended:  # fmt: skip

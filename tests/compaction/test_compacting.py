@@ -217,11 +217,11 @@ async def test_a_turn_that_alone_does_not_fit_goes_to_an_operator_and_the_next_i
     await rig.work()
 
     assert rig.posted() == [
-        f"I am handing {case.label} to an operator: what it has to be shown is more than a request may hold "
-        "(limits.window_tokens)."
+        f"I am handing {case.label} to an operator: what it has to be shown is more than a request may hold."
     ]
     assert (await rig.case(case)).waiting_on == "operator"
-    assert (await rig.runs(case))[-1].outcome == Outcome.LIMIT
+    run = (await rig.runs(case))[-1]
+    assert (run.outcome, run.error) == (Outcome.LIMIT, "limits.window_tokens in the settings was reached.")
     assert rig.model.sent == []
 
     rig.model.then(says("Yes?"))

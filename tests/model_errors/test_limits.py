@@ -19,10 +19,11 @@ RESTART = ("svc.restart", {"service": "nginx"})
 FIVE_MB = 5_000_000
 
 
-async def reached(rig: Rig, case: Case, why: str) -> None:
+async def reached(rig: Rig, case: Case, why: str, limit: str) -> None:
     """The run ended at a limit, an operator has the case and is told why; the next message is answered as ever."""
     run = (await rig.runs(case))[-1]
     assert (run.outcome, run.stop_reason, run.escalated) == (Outcome.LIMIT, why, True)
+    assert run.error == f"limits.{limit} in the settings was reached."
     assert rig.posted()[-1] == f"I am handing {case.label} to an operator: {why}."
     assert (await rig.case(case)).waiting_on is WaitingOn.OPERATOR
     assert [turn.state for turn in await rig.turns(case)] == [TurnState.SETTLED]
@@ -35,22 +36,22 @@ async def reached(rig: Rig, case: Case, why: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "why", "answers"),
+    ("limits", "why", "limit", "answers"),
     [
-        (Limits(model_calls=3), "too many model calls in one run", 3),
-        (Limits(tokens=150), "too many tokens in one run", 2),
-        (Limits(cost_usd=0.0015), "the run cost more than it may", 2),
+        (Limits(model_calls=3), "too many model calls in one run", "model_calls", 3),
+        (Limits(tokens=150), "too many tokens in one run", "tokens", 2),
+        (Limits(cost_usd=0.0015), "the run cost more than it may", "cost_usd", 2),
     ],
 )
 async def test_a_model_that_goes_on_and_on_is_stopped(
-    make_rig: MakeRig, limits: Limits, why: str, answers: int
+    make_rig: MakeRig, limits: Limits, why: str, limit: str, answers: int
 ) -> None:
     rig = await make_rig(*[calls(LOOK)] * answers, settings=Settings(limits=limits))
     case = await rig.say("Help!")
     await rig.work()
 
     assert len(rig.model.sent) == answers
-    await reached(rig, case, why)
+    await reached(rig, case, why, limit)
 
 
 async def test_a_run_that_takes_too_long_is_stopped(make_rig: MakeRig) -> None:
@@ -63,7 +64,7 @@ async def test_a_run_that_takes_too_long_is_stopped(make_rig: MakeRig) -> None:
     under_way.release.set()
     await working
 
-    await reached(rig, case, "the run took longer than it may")
+    await reached(rig, case, "the run took longer than it may", "wall")
 
 
 async def test_the_time_a_person_takes_to_decide_is_none_of_the_run(rig: Rig) -> None:
@@ -88,7 +89,7 @@ async def test_past_the_limit_of_tool_calls_what_still_waits_is_not_asked(make_r
     kinds = [CallResult.load(step.result or "").kind for step in await rig.steps(case)]
     assert kinds == ["ok", "ok", "not_asked", "not_asked"]
     assert [gate.state for gate in await rig.gates(case) if gate.state is GateState.OPEN] == []
-    await reached(rig, case, "too many tool calls in one run")
+    await reached(rig, case, "too many tool calls in one run", "tool_calls")
 
 
 async def test_a_call_that_was_decided_on_is_made_by_a_run_of_its_own_with_limits_of_its_own(make_rig: MakeRig) -> None:
