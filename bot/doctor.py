@@ -61,7 +61,8 @@ def _of_server(server: Server, settings: Settings) -> Finding:
         return Finding(what, f"It has no tool {gone[0]}.", "Correct its name in [tools]; see: casebound tools list")
     if server.refused:
         return Finding(what, " ".join(server.refused), "Have its tools mended, or do without them.")
-    return Finding(what, f"It has {len(server.names)} tools. See: casebound tools list")
+    many = "one tool" if len(server.names) == 1 else f"{len(server.names)} tools"
+    return Finding(what, f"It has {many}. See: casebound tools list")
 
 
 def of_refused(what: str, refused: Exception) -> Finding:

@@ -52,7 +52,9 @@ async def _serve(here: Here, settings: Settings, redaction: Redaction) -> None:
     async with engine(settings, name, redaction, everywhere=True) as service, serving(service, host, port) as bound:
         logs.event(log, "service.started", db=settings.service.db, host=host, port=bound)
         counted = await service.store.read(welcome.counted, tuple(service.channels), listened_to(settings))
-        for line in welcome.lines(settings, bound, here.now, here.typed, counted, new=service.first_start):
+        for line in welcome.lines(
+            settings, bound, here.now, here.typed, counted, service.servers, new=service.first_start
+        ):
             say(line)
         await told.wait()
         logs.event(log, "service.stopping")

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from bot import first_start
 from bot.doctor import operators_on
+from bot.redaction import without_logins
 from bot.settings import Settings
 from bot.settings.model import PLAYBOOK
+from bot.tools.mcp.servers import Servers
 from bot.words.when import iso
 from casestore import cases, gates
 from casestore.canonical import digest
@@ -45,7 +47,8 @@ def counted(tx: Tx, channels: Iterable[str], spaces: Mapping[str, Sequence[str]]
 
 
 def lines(
-    settings: Settings, port: int, now: int, typed: Callable[[str], str], counted: Counted, *, new: bool
+    settings: Settings, port: int, now: int, typed: Callable[[str], str], counted: Counted, servers: Servers, *,
+    new: bool,
 ) -> Iterator[str]:  # fmt: skip
     """All of it; `new` says that the file was just made. How to see it work is said until there is a case."""
     url, db = url_of(settings.service.host, port), settings.service.db
@@ -54,6 +57,7 @@ def lines(
     yield f"  database  {db.absolute()}, {'new' if new else _continued(counted)}"
     if settings.model.name != PLAYBOOK:
         yield f"  model     {_model(settings)}"
+    yield from (f"  MCP       {line}" for line in _servers(servers))
     for channel, deciding in counted.deciding.items():
         yield f"  {channel:<8}  {_deciding(deciding, typed)}"
     yield f"  alerts    {_alerts(settings)}"
@@ -143,9 +147,16 @@ def _deciding(names: Sequence[str], typed: Callable[[str], str]) -> str:
 
 def _model(settings: Settings) -> str:
     model = settings.model
-    at = f", at {model.base_url}" if model.base_url else ""
+    at = f", at {without_logins(model.base_url)}" if model.base_url else ""
     before = "playbooks, then " if model.playbooks_first else ""
     return f"{before}{', then '.join(model.names)}{at}"
+
+
+def _servers(servers: Servers) -> Iterator[str]:
+    reached = [one for one in servers.all.values() if one.trouble is None]
+    if reached:
+        yield ", ".join(f"{one.name} ({len(one.names)} tool{'' if len(one.names) == 1 else 's'})" for one in reached)
+    yield from (f"{name} cannot be used yet: {why}" for name, why in servers.troubles.items())
 
 
 def _alerts(settings: Settings) -> str:

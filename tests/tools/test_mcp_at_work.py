@@ -1,5 +1,6 @@
 """MCP servers in the real service, started by `casebound up` from a file of settings."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,8 @@ def up(tmp_path: Path) -> Iterator[Up]:
         command = "{own["command"]}"
         args = [{args}]
         env.PYTHONPATH = "{own["env"]["PYTHONPATH"]}"
+        [mcp.gone]
+        command = "no-such-program"
         """
     )
     started = Up(tmp_path)
@@ -55,6 +58,12 @@ def up(tmp_path: Path) -> Iterator[Up]:
 def servers(up: Up) -> list[psutil.Process]:
     """The programs it has started."""
     return psutil.Process(up.process.pid).children()
+
+
+def test_the_start_says_which_servers_are_there_and_what_hinders_the_others(up: Up) -> None:
+    assert re.search(r"\n  MCP       own \(\d+ tools\), time \(2 tools\)\n", up.said)
+    why = "its command no-such-program cannot be started (no such file or directory): it is looked for on the PATH"
+    assert f"\n  MCP       gone cannot be used yet: {why}\n" in up.said
 
 
 def test_a_file_of_settings_is_enough_to_look_to_ask_and_to_act(up: Up, tmp_path: Path) -> None:

@@ -37,9 +37,7 @@ def _cause(error: BaseException, settings: Mcp) -> str:
         case TimeoutError():
             return "it does not answer in time"
         case OSError() if settings.command is not None:
-            return (
-                f"its command {settings.command} cannot be started ({(error.strerror or type(error).__name__).lower()})"
-            )
+            return _not_started(error, settings.command)
         case MCPError() if error.code == CONNECTION_CLOSED and settings.command is not None:
             return "its program ended"
         case MCPError() if error.code == CONNECTION_CLOSED:
@@ -48,3 +46,13 @@ def _cause(error: BaseException, settings: Mcp) -> str:
             return f"it answered with an error: {error.message}"
         case _:
             return f"it cannot be reached ({type(error).__name__})"
+
+
+def _not_started(error: OSError, command: str) -> str:
+    why = f"its command {command} cannot be started ({(error.strerror or type(error).__name__).lower()})"
+    if not isinstance(error, FileNotFoundError):
+        return why
+    looked = "" if "/" in command else ": it is looked for on the PATH"
+    if " " not in command:
+        return why + looked
+    return f"{why}{looked}{',' if looked else ':'} and what follows a blank belongs in args"
