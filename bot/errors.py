@@ -31,18 +31,33 @@ class Refused(CaseboundError):
 class ModelUnavailable(CaseboundError):
     """The model did not answer: overloaded, rate limited, timed out, unreachable.
 
-    `after_ms` is how long the provider asks us to wait, in milliseconds; None when it does not say.
+    `after_ms` is how long the provider asks us to wait, in milliseconds; None when it does not say. `who` is the
+    model, by its name and address, where that is known.
     """
 
-    def __init__(self, why: str, after_ms: int | None = None) -> None:
-        super().__init__(f"The model did not answer: {why}.")
-        self.why = why
-        self.after_ms = after_ms
+    def __init__(self, why: str, after_ms: int | None = None, *, who: str = "") -> None:
+        super().__init__(f"{_the_model(who)} did not answer: {why}.")
+        self.why, self.after_ms, self.who = why, after_ms, who
+
+    def of(self, who: str) -> "ModelUnavailable":
+        """The same of a model that has a name."""
+        return ModelUnavailable(self.why, self.after_ms, who=who)
 
 
 class ModelRefused(CaseboundError):
-    """The provider refuses the request itself (a wrong key, an unknown model, a bad request): never asked again."""
+    """The provider refuses the request itself (a wrong key, an unknown model, a bad request): never asked again.
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"The model cannot be used: {why}. Correct [model] in the settings and restart.")
-        self.why = why
+    `mend` is what an operator has to do, a sentence or two; `who` as above.
+    """
+
+    def __init__(self, why: str, mend: str = "Correct [model] in the settings and restart.", *, who: str = "") -> None:
+        super().__init__(f"{_the_model(who)} cannot be used: {why}. {mend}")
+        self.why, self.mend, self.who = why, mend, who
+
+    def of(self, who: str) -> "ModelRefused":
+        """The same of a model that has a name."""
+        return ModelRefused(self.why, self.mend, who=who)
+
+
+def _the_model(who: str) -> str:
+    return f"The model {who}" if who else "The model"

@@ -8,6 +8,13 @@ from bot.words import link_code
 
 MASK = "***"
 
+_LOGIN = re.compile(r"(?<=://)[^/\s@]+@")
+
+
+def without_logins(text: str) -> str:
+    """`text` with the login in every address masked."""
+    return _LOGIN.sub(f"{MASK}@", text)
+
 
 class Redaction:
     """The secrets that are known so far. More may become known at any time."""

@@ -19,7 +19,11 @@ def assistant(settings: Settings) -> Model:
     playbooks = PlaybookModel(load_playbooks(settings.playbooks.paths), names(settings.host.names))
     if settings.model.name == PLAYBOOK:
         return playbooks
-    chain = Chain({name: _one(settings, name, playbooks) for name in settings.model.names}, settings.model.timeout)
+    one = settings.model
+    chain = Chain(
+        {name: _one(settings, name, playbooks) for name in one.names}, one.timeout,
+        addresses={name: one.url(provider_of(name)) for name in one.names}, secrets=settings.secrets(),
+    )  # fmt: skip
     return PlaybooksFirst(playbooks, chain) if settings.model.playbooks_first else chain
 
 

@@ -1,5 +1,6 @@
 """A chain of models: each is asked when those before it do not answer; it goes by the name of the first."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
@@ -9,10 +10,14 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
+from bot import logs
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.models.acceptable import acceptable
 from bot.models.hearing import Hears
 from bot.models.question import ask_model
+from bot.redaction import without_logins
+
+log = logging.getLogger("casebound.models")
 
 
 class Chain(Model[None]):
@@ -23,11 +28,20 @@ class Chain(Model[None]):
     to the next model.
     """
 
-    def __init__(self, models: Mapping[str, Model], timeout_ms: int) -> None:
-        """`timeout_ms`: how long all of them together may take; each has an equal part of it (R10)."""
+    def __init__(
+        self, models: Mapping[str, Model], timeout_ms: int, *, addresses: Mapping[str, str | None] | None = None,
+        secrets: Sequence[str] | None = None,
+    ) -> None:  # fmt: skip
+        """`timeout_ms`: how long all of them together may take; each has an equal part of it (R10).
+
+        `addresses` are those of one's own servers, by the name of the model. `secrets` is what no provider is quoted
+        with; where they are not given, none is quoted at all.
+        """
         super().__init__()
         self._models, self._each_ms = dict(models), timeout_ms // len(models)
+        self._addresses, self._secrets = dict(addresses or {}), secrets
         self._refused: dict[str, str] = {}
+        self._silent: dict[str, str] = {}
         self._open = AsyncExitStack()
 
     @property
@@ -43,7 +57,12 @@ class Chain(Model[None]):
     @property
     def trouble(self) -> str | None:
         """Which of the models refuse us and why, until they answer again; None where none does."""
-        return "; ".join(f"{name}: {why}" for name, why in self._refused.items()) or None
+        return " ".join(self._refused.values()) or None
+
+    @property
+    def silent(self) -> Mapping[str, str]:
+        """Why models did not answer when they were last asked, each by its name, while another did."""
+        return self._silent
 
     async def __aenter__(self) -> Self:
         """Open what the models talk through."""
@@ -77,18 +96,34 @@ class Chain(Model[None]):
     ) -> ModelResponse:  # fmt: skip
         sent = acceptable(messages)
         failed: list[ModelUnavailable | ModelRefused] = []
+        unanswered: dict[str, str] = {}
         for name, model in self._models.items():
             try:
-                answered = await ask_model(model, sent, asked, self._each_ms, hears)
+                answered = await ask_model(model, sent, asked, self._each_ms, hears, secrets=self._secrets)
             except ModelUnavailable as error:
-                failed.append(error)
+                failed.append(error.of(self._who(name)))
+                unanswered[name] = error.why
             except ModelRefused as error:
-                self._refused[name] = str(error)
-                failed.append(error)
+                failed.append(error.of(self._who(name)))
+                self._refused[name] = str(failed[-1])
             else:
                 self._refused.pop(name, None)
+                self._note(name, unanswered)
                 return answered
         raise _soonest(failed)
+
+    def _who(self, name: str) -> str:
+        address = self._addresses.get(name)
+        return f"{name} at {without_logins(address).rstrip('/')}" if address else name
+
+    def _note(self, answered: str, unanswered: Mapping[str, str]) -> None:
+        """Say once that a model is silent and another answers in its place, and once that it answers again."""
+        if self._silent.pop(answered, None) is not None:
+            logs.event(log, "model.answers_again", model=answered)
+        for name, why in unanswered.items():
+            if name not in self._silent:
+                logs.event(log, "model.silent", logging.WARNING, model=self._who(name), why=why, instead=answered)
+            self._silent[name] = why
 
 
 def _soonest(failed: Sequence[ModelUnavailable | ModelRefused]) -> ModelUnavailable | ModelRefused:

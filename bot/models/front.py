@@ -1,6 +1,6 @@
 """Playbooks in front of a model: they answer what they match, the model answers the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
@@ -27,6 +27,11 @@ class PlaybooksFirst(WrapperModel):
     def trouble(self) -> str | None:
         """What is wrong with the models behind."""
         return self._behind.trouble
+
+    @property
+    def silent(self) -> Mapping[str, str]:
+        """Which of them did not answer when they were last asked, and why."""
+        return self._behind.silent
 
     async def request(
         self,

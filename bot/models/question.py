@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from pydantic_ai.exceptions import (
@@ -18,6 +18,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from bot.errors import ModelRefused, ModelUnavailable
+from bot.models import complaint
 from bot.models.hearing import Hears, heard
 from bot.playbook.history import RETELLING
 from bot.tools.declare import Tool
@@ -29,11 +30,11 @@ _PASSES = frozenset({408, 409, 425, 429})
 _MEANS = {
     400: "it does not take the request",
     401: "it does not accept the key",
-    402: "nothing is paid for",
     403: "the key may not be used for this",
     404: "it knows no such model, or the address is wrong",
 }
-"""What a provider says no with, for whoever has to mend it; its own words may repeat the key."""
+"""What a provider says no with, for whoever has to mend it."""
+_PAY = "Look at the plan and the billing of that account; nothing has to be restarted."
 
 _NAME_AT_MOST = 200
 """Characters of a name or an id that a provider tells."""
@@ -50,43 +51,47 @@ class Troubled(Protocol):
         """What an operator has to mend; None where nothing is to be."""
         ...
 
+    @property
+    def silent(self) -> Mapping[str, str]:
+        """Why models did not answer when they were last asked, each by its name, while another did."""
+        ...
+
 
 async def ask_model(
     model: Model, messages: Sequence[ModelMessage], asked: ModelRequestParameters, timeout_ms: int,
-    hears: Hears | None = None,
+    hears: Hears | None = None, *, secrets: Sequence[str] | None = None,
 ) -> ModelResponse:  # fmt: skip
     """One model call. Raises `ModelUnavailable` for what passes by itself, `ModelRefused` for what does not.
 
     A quota that is used up does not pass, though providers answer 429 to that too. `hears` is told the words as they
-    come, and to forget them where there is no response in the end; the response is the same.
+    come, and to forget them where there is no response in the end; the response is the same. What the provider says of
+    a failure is repeated without these `secrets`, and not at all where nobody knows which there are.
     """
     if hears is None:
-        return await _response(lambda: model.request([*messages], None, asked), model, timeout_ms)
+        return await _response(lambda: model.request([*messages], None, asked), model, timeout_ms, secrets)
     try:
-        return await _response(lambda: heard(model, [*messages], asked, hears), model, timeout_ms)
+        return await _response(lambda: heard(model, [*messages], asked, hears), model, timeout_ms, secrets)
     except BaseException:
         hears.clear()
         raise
 
 
-async def _response(request: Callable[[], Awaitable[ModelResponse]], model: Model, timeout_ms: int) -> ModelResponse:
+async def _response(
+    request: Callable[[], Awaitable[ModelResponse]], model: Model, timeout_ms: int, secrets: Sequence[str] | None
+) -> ModelResponse:  # fmt: skip
     try:
         async with asyncio.timeout(timeout_ms / 1000):
-            return await request()
+            answered = await request()
     except TimeoutError:
         raise ModelUnavailable(f"no answer within {duration_text(timeout_ms)}") from None
-    except ModelQuotaExceededError:
-        raise ModelRefused("the provider says that its quota or credit is used up") from None
+    except ModelQuotaExceededError as error:
+        used_up = "the provider says that its quota or credit is used up"
+        raise ModelRefused(used_up + _own_words(error, secrets), _PAY) from None
     except ModelHTTPError as error:
         if error.status_code in _PASSES or error.status_code >= 500:
-            raise ModelUnavailable(f"the provider answered {error.status_code}", _after_ms(error)) from None
-        # Google says of a wrong key that the request is a bad one, and gives the reason in its details
-        means = (
-            _MEANS[401]
-            if isinstance(error, ModelAuthenticationError) and error.status_code == 400
-            else (_MEANS.get(error.status_code))
-        )
-        raise ModelRefused(f"the provider answered {error.status_code}{f' ({means})' if means else ''}") from None
+            why = f"the provider answered {error.status_code}{_own_words(error, secrets)}"
+            raise ModelUnavailable(why, _after_ms(error)) from None
+        raise _refusal(error, secrets) from None
     except ModelRequestRejectedError as error:
         raise ModelRefused(f"the provider rejects the request ({type(error).__name__})") from None
     except ContentFilterError:
@@ -95,6 +100,22 @@ async def _response(request: Callable[[], Awaitable[ModelResponse]], model: Mode
         raise ModelUnavailable(f"its answer could not be read ({type(error).__name__})") from None
     except ModelAPIError as error:
         raise ModelUnavailable("it cannot be reached, or the connection broke off", _after_ms(error)) from None
+    if not answered.parts and answered.finish_reason is None:  # Google's client makes one of anything it is given
+        raise ModelUnavailable("its answer could not be read (it is empty)")
+    return answered
+
+
+def _refusal(error: ModelHTTPError, secrets: Sequence[str] | None) -> ModelRefused:
+    # Google says of a wrong key that the request is a bad one, and gives the reason in its details
+    wrong_key = error.status_code == 401 or (isinstance(error, ModelAuthenticationError) and error.status_code == 400)
+    means = _MEANS[401] if wrong_key else _MEANS.get(error.status_code)
+    answered = f"the provider answered {error.status_code}{f' ({means})' if means else ''}"
+    return ModelRefused(answered if wrong_key else answered + _own_words(error, secrets))
+
+
+def _own_words(error: ModelAPIError, secrets: Sequence[str] | None) -> str:
+    words = None if secrets is None else complaint.said(error.body, secrets)
+    return "" if words is None else f', and says: "{words.rstrip(".")}"'
 
 
 def parameters(tools: Iterable[Tool] = ()) -> ModelRequestParameters:

@@ -7,6 +7,7 @@ from pydantic_ai.messages import ModelRequest, UserPromptPart
 from bot.errors import ModelRefused, ModelUnavailable
 from bot.models.provider import installed, provided
 from bot.models.question import ask_model, parameters
+from bot.redaction import without_logins
 from bot.settings import Settings
 from bot.settings.model import PLAYBOOK, provider_of
 from bot.tools.declare import Tool
@@ -38,14 +39,14 @@ async def _tried(settings: Settings, name: str, tools: Sequence[Tool]) -> Findin
     if not installed(provider):
         return Finding(name, "A package is missing to ask it.", "Install the clients of providers: make models")
     base_url = settings.model.url(provider)
-    where = f"at {base_url}" if base_url else "at its provider's own address"
+    where = f"at {without_logins(base_url)}" if base_url else "at its provider's own address"
     asked = ModelRequest([UserPromptPart(QUESTION)])
     most_ms = settings.model.timeout // len(settings.model.names)
     try:
         async with provided(name, settings.model.key(provider), base_url) as model:
-            answered = await ask_model(model, [asked], parameters(tools), most_ms)
+            answered = await ask_model(model, [asked], parameters(tools), most_ms, secrets=settings.secrets())
     except ModelRefused as error:
-        return Finding(name, f"It cannot be used {where}: {error.why}.", "Correct [model] in the settings.")
+        return Finding(name, f"It cannot be used {where}: {error.why}.", error.mend)
     except ModelUnavailable as error:
         return Finding(name, f"It does not answer {where}: {error.why}.", "Try that address, or look again later.")
     return Finding(name, f"It answers {where}, as {answered.model_name or 'one that gives no name'}.")

@@ -12,6 +12,11 @@ from bot.words.durations import Duration, duration
 PLAYBOOK = "playbook"
 PROVIDERS = ("openai", "anthropic", "google")
 
+_LIKE_OPENAI = frozenset({
+    "ollama", "vllm", "lmstudio", "llamacpp", "localai", "openrouter", "groq", "mistral", "deepseek", "together",
+})  # fmt: skip
+"""What people write for a server that speaks as OpenAI does."""
+
 
 class Model(Section):
     """`[model]`: `playbook`, or a model by provider and name, with others that take its place."""
@@ -87,6 +92,8 @@ def _checked(name: str) -> str:
     if provider not in PROVIDERS:
         near = difflib.get_close_matches(provider, (PLAYBOOK, *PROVIDERS), 1)
         hint = f"; did you mean {near[0]}?" if near else ""
+        if provider.lower() in _LIKE_OPENAI:
+            hint = f"; write 'openai:{model or 'NAME'}', and its address as model.base_url"
         raise ValueError(
             f"there is no provider {provider[:40]!r}{hint}; write 'playbook', or a provider ({', '.join(PROVIDERS)}), "
             "a colon and the name of its model"

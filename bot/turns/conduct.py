@@ -7,7 +7,7 @@ import asyncio
 import json
 import logging
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -65,6 +65,11 @@ class Conductor:
         self._reader = window.Reader()
         self.model_trouble: str | None = None
         """Why the model refuses us, or did not answer however often, until it answers again; shown by `/readyz`."""
+
+    @property
+    def silent_models(self) -> Mapping[str, str]:
+        """Why models did not answer when they were last asked, each by its name, while another did."""
+        return self._model.silent if isinstance(self._model, Troubled) else {}
 
     async def work(self, case_id: CaseId) -> Ended | Lost | None:
         """Work a case until nothing is left to do in it, or it waits for somebody; how the last run ended."""
@@ -162,7 +167,7 @@ class Conductor:
     def _troubled(self, call: CallModel, error: ModelRefused | ModelUnavailable) -> None:
         """Nobody who asked is told what exactly is wrong; whoever runs this is."""
         self.model_trouble = str(error)
-        logs.event(log, "model.no_answer", logging.WARNING, case=call.begun.case.label, why=error.why)
+        logs.event(log, "model.no_answer", logging.WARNING, case=call.begun.case.label, model=error.who, why=error.why)
 
     async def _no_response(self, call: CallModel, error: str) -> Instruction | None:
         return await self._store.write(

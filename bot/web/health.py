@@ -34,12 +34,11 @@ async def healthz() -> Json:
 
 @router.api_route("/readyz", methods=["GET", "HEAD"])
 async def readyz(service: Served) -> Json:
-    """Each part, and whether all of them can work; 503 where one cannot."""
+    """Each part, and whether all of them can work; 503 where one cannot that the service needs."""
     parts = await _parts(service)
     ready = not any(parts.values())
-    told: dict[str, JsonValue] = {
-        name: {"ok": True} if why is None else {"ok": False, "why": why} for name, why in parts.items()
-    }
+    told: dict[str, JsonValue] = {name: _told(why) for name, why in parts.items()}
+    told |= {name: {**_told(why), "needed": False} for name, why in _not_needed(service).items()}
     headers = None if ready else {"Retry-After": str(RETRY_AFTER_S)}
     return Json({"ready": ready, "parts": told}, 200 if ready else 503, headers)
 
@@ -59,6 +58,10 @@ async def metrics(service: Served, counters: Annotated[Metrics, Depends(metrics_
     return Response(text, media_type=CONTENT_TYPE_LATEST)
 
 
+def _told(why: str | None) -> dict[str, JsonValue]:
+    return {"ok": True} if why is None else {"ok": False, "why": why}
+
+
 async def _parts(service: Service) -> dict[str, str | None]:
     """Every part, with what is wrong with it; None where nothing is."""
     found = {
@@ -72,6 +75,12 @@ async def _parts(service: Service) -> dict[str, str | None]:
     for name, channel in service.channels.items():
         found[f"channel.{name}"] = service.delivery.refused.get(name) or _channel(channel) or _task(f"listening {name}")
     return found
+
+
+def _not_needed(service: Service) -> dict[str, str | None]:
+    """Parts without which cases are still worked, only worse: no reason for anybody to start the service anew."""
+    found = {f"mcp.{name}": server.trouble for name, server in service.servers.all.items()}
+    return found | {f"model.{name}": why for name, why in service.conductor.silent_models.items()}
 
 
 def _channel(channel: Channel) -> str | None:

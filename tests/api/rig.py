@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from bot.clock import SystemClock
 from bot.settings import Settings
 from bot.settings.sections import Alerts, Api, Host, Model
 from bot.settings.sections import Service as ServiceSection
+from bot.settings.tools import Mcp
 from bot.web.server import serving
 from channels.memory import MemoryChannel
 from tests.alerts.notifications import alert, body
@@ -119,13 +120,13 @@ async def until(found: Callable[[], Awaitable[T | None]], patience_s: float = PA
 async def served(
     db: Path, *, alerts_token: str | None = None, host: str = LOOPBACK, channel: MemoryChannel | None = None,
     names: tuple[str, ...] = ("db-1",), model: Model | None = None,
-    api: Api | None = None,
+    api: Api | None = None, mcp: Mapping[str, Mcp] | None = None,
 ) -> AsyncGenerator[Served]:  # fmt: skip
     """The service on a file, with its HTTP server on a free port, on a machine that has these names too."""
     alerts = Alerts() if alerts_token is None else Alerts(token=SecretStr(alerts_token))
     settings = Settings(
         service=ServiceSection(db=db, timezone="UTC"), alerts=alerts, host=Host(names=names), model=model or Model(),
-        api=api or Api(),
+        api=api or Api(), mcp=dict(mcp or {}),
     )  # fmt: skip
     clock = MovableClock()
     channels = {} if channel is None else {channel.name: channel}

@@ -46,11 +46,35 @@ async def test_a_first_that_refuses_is_said_to_whoever_runs_it_until_it_answers_
     case = await two.say("Help!", Fault(401), words("Here I am."))
 
     assert two.rig.conductor.model_trouble == (
-        "openai:gpt-test: The model cannot be used: the provider answered 401 (it does not accept the key). "
-        "Correct [model] in the settings and restart."
+        f"The model openai:gpt-test at {two.server.address}/v1 cannot be used: the provider answered 401 (it does not "
+        "accept the key). Correct [model] in the settings and restart."
     )
     await two.goes_on(case)
     assert two.rig.conductor.model_trouble is None
+
+
+async def test_a_first_that_is_silent_is_logged_once_and_once_more_when_it_answers(
+    two: Asked, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "casebound.models")
+
+    def logged() -> list[tuple[str, object]]:
+        return [(one.message, vars(one)["fields"]) for one in caplog.records if one.name == "casebound.models"]
+
+    why = 'the provider answered 500, and says: "It went wrong for ***"'
+    who = f"openai:gpt-test at {two.server.base_url}"
+    silent = ("model.silent", {"model": who, "why": why, "instead": SECOND})
+    case = await two.say("Help!", Fault(500), words("Here I am."))
+    assert logged() == [silent]
+    assert two.rig.conductor.silent_models == {"openai:gpt-test": why}
+    assert two.rig.conductor.model_trouble is None
+
+    await two.say("Still?", Fault(500), words("Still."))
+    assert logged() == [silent]
+
+    await two.goes_on(case)
+    assert logged() == [silent, ("model.answers_again", {"model": "openai:gpt-test"})]
+    assert two.rig.conductor.silent_models == {}
 
 
 async def test_a_model_that_refuses_to_answer_has_answered_and_another_is_not_asked(two: Asked) -> None:
@@ -107,7 +131,7 @@ async def test_each_of_several_that_stall_has_its_part_of_the_time_and_no_more(d
         case = await rig.say("Help!")
         await rig.work()
         (run,) = await rig.runs(case)
-        assert run.error == "The model did not answer: no answer within 2ms."
+        assert run.error == "The model a:first did not answer: no answer within 2ms."
 
 
 async def test_playbooks_answer_when_no_model_does_and_the_model_goes_on_from_what_they_said(

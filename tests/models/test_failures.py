@@ -1,14 +1,16 @@
 """What a provider fails at, through its own client: what passes is asked again, what does not is handed over."""
 
 from pathlib import Path
+from typing import cast
 
 import pytest
+from aiohttp import web
 
 from casestore.states import Outcome, StepState, TurnState, WaitingOn
 from channels.memory import MemoryChannel
 from tests.loop.rig import HOUR, MINUTE
 from tests.models.rig import TRIES, Asked, answering, settings_for
-from tests.wire.scripted import Cut, Fault, Line, ModelServer, Page, Stall, words
+from tests.wire.scripted import Cut, Elsewhere, Fault, Line, ModelServer, Page, Stall, words
 
 OVERLOADED = "The assistant's model does not answer just now. Your message is stored; I try again by myself."
 PASSING = [Fault(429), Fault(500), Fault(502), Fault(503), Fault(529), Fault(408), Cut(), Page()]
@@ -94,12 +96,15 @@ async def test_what_does_not_pass_is_asked_once_handed_over_and_said_to_whoever_
     assert asked.rig.conductor.model_trouble is None
 
 
-async def test_a_quota_that_is_used_up_is_not_waited_for(asked: Asked) -> None:
-    case = await asked.say("Help!", asked.server.used_up)
+@pytest.mark.parametrize("named", [True, False])
+async def test_a_quota_that_is_used_up_is_not_waited_for(asked: Asked, named: bool) -> None:
+    case = await asked.say("Help!", asked.server.used_up if named else Fault(402))
 
     assert len(asked.server.sent) == 1
     assert asked.rig.conductor.model_trouble is not None
-    assert "quota or credit is used up" in asked.rig.conductor.model_trouble
+    trouble = asked.rig.conductor.model_trouble
+    assert "cannot be used: the provider says that its quota or credit is used up" in trouble
+    assert trouble.endswith("Look at the plan and the billing of that account; nothing has to be restarted.")
     await asked.goes_on(case)
 
 
@@ -140,18 +145,86 @@ async def test_a_wrong_key_hands_the_case_over_and_with_the_right_one_the_next_p
     ("fault", "why"),
     [
         (Fault(401), "the provider answered 401 (it does not accept the key)"),
-        (Fault(404), "the provider answered 404 (it knows no such model, or the address is wrong)"),
-        (Fault(429, retry_after="600"), "the provider answered 429"),
+        (
+            Fault(404, says="Pull it first. "),
+            "the provider answered 404 (it knows no such model, or the address is wrong), and says: "
+            '"Pull it first. It went wrong for ***"',
+        ),
+        (
+            Fault(429, retry_after="600", says="Slow down. "),
+            'the provider answered 429, and says: "Slow down. It went wrong for ***"',
+        ),
     ],
     ids=str,
 )
-async def test_the_log_says_which_case_the_model_left_without_an_answer_and_why(
+async def test_the_log_says_which_case_which_model_left_without_an_answer_and_why(
     asked: Asked, caplog: pytest.LogCaptureFixture, fault: Fault, why: str
 ) -> None:
     case = await asked.say("Help!", fault)
 
     told = [vars(record)["fields"] for record in caplog.records if record.message == "model.no_answer"]
-    assert told == [{"case": case.label, "why": why}]
+    assert told == [{"case": case.label, "model": f"{asked.server.name} at {asked.server.base_url}", "why": why}]
+
+
+async def test_what_a_server_says_of_a_model_is_read_by_whoever_runs_it_and_by_nobody_who_asked(openai: Asked) -> None:
+    said = "registry.ollama.ai/library/gemma:2b does not support tools"
+    case = await openai.say("Help!", Fault(400, says=f"{said}. "))
+
+    (run,) = await openai.rig.runs(case)
+    assert run.error is not None
+    assert f'and says: "{said}.' in run.error
+    assert openai.rig.posted() == [f"I am handing {case.label} to an operator: the assistant's model refuses to work."]
+    await openai.goes_on(case)
+
+
+@pytest.mark.parametrize("body", ["", "{}", "[]", "null", '{"choices"', '"words"', "{]"])
+async def test_a_server_that_is_something_else_is_put_off_and_the_case_goes_on(asked: Asked, body: str) -> None:
+    case = await asked.say("Help!", *[Page(body)] * TRIES)
+
+    assert asked.rig.posted() == [OVERLOADED]
+    assert [turn.state for turn in await asked.rig.turns(case)] == [TurnState.QUEUED]
+    asked.rig.clock.pass_by(HOUR)
+    asked.server.then(words("Here I am."))
+    await asked.rig.work()
+    assert asked.rig.posted() == [OVERLOADED, "Here I am."]
+    await asked.goes_on(case)
+
+
+async def test_neither_the_key_nor_the_words_go_where_a_server_would_send_them(asked: Asked) -> None:
+    met: list[str] = []
+
+    async def meet(request: web.Request) -> web.Response:
+        met.append(f"{dict(request.headers)} {await request.text()}")
+        return web.Response(status=500)
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", meet)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        port = cast("tuple[str, int]", runner.addresses[0])[1]
+        case = await asked.say("Help!", *[Elsewhere(f"http://127.0.0.1:{port}")] * TRIES)
+    finally:
+        await runner.cleanup()
+    assert met == []
+    (run,) = await asked.rig.runs(case)
+    assert str(run.error).endswith("did not answer: it cannot be reached, or the connection broke off.")
+    asked.rig.clock.pass_by(HOUR)
+    asked.server.then(words("Here I am."))
+    await asked.rig.work()
+    await asked.goes_on(case)
+
+
+async def test_a_login_in_the_address_of_a_server_is_not_shown(
+    openai: Asked, db: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = settings_for(openai.server, base_url=openai.server.base_url.replace("://", "://kim:letmein@"))
+    async with answering(db.with_name("other.db"), settings) as rig:
+        case = await Asked(rig, openai.server).say("Help!", Fault(404))
+        (run,) = await rig.runs(case)
+        assert f"openai:gpt-test at {openai.server.base_url.replace('://', '://***@')}" in str(run.error)
+        assert "letmein" not in f"{run}{rig.conductor.model_trouble}{caplog.text}{rig.posted()}"
 
 
 async def test_a_key_is_nowhere_whatever_the_provider_says_of_it(

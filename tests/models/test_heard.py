@@ -10,7 +10,7 @@ import pytest
 from bot.turns.preview import Listener
 from casestore import transcript
 from casestore.canonical import decode, encode
-from casestore.models import Case, Step
+from casestore.models import Case, Run, Step
 from casestore.states import Outcome
 from tests.models.rig import PROVIDERS, TRIES, Asked, answering, settings_for
 from tests.wire.openai.server import OpenAIServer
@@ -105,8 +105,10 @@ async def recorded(
         assert all(server.streamed) if listens else not any(server.streamed) or server.name.startswith("anthropic")
         rows = await rig.store.read(transcript.between, case.id, 0, 1_000)
         return {
-            "runs": await rig.runs(case),
-            "steps": [comparable(step) for step in await rig.steps(case, tools_only=False)],
+            "runs": [at_no_address(run, server.address) for run in await rig.runs(case)],
+            "steps": [
+                at_no_address(comparable(step), server.address) for step in await rig.steps(case, tools_only=False)
+            ],
             "transcript": [without_times(row.message, server.address) for row in rows],
             "posted": rig.posted(),
             "waited": rig.waited,
@@ -116,6 +118,11 @@ async def recorded(
                 for body in asked.server.sent
             ],
         }
+
+
+def at_no_address(one: Run | Step, address: str) -> dict[str, object]:
+    """A run or a step, whose error names the server by its address."""
+    return decode(one.model_dump_json().replace(address, ""))
 
 
 def comparable(step: Step) -> Step:
@@ -174,7 +181,8 @@ async def test_a_model_that_stalls_in_the_middle_has_its_time_and_no_more(provid
         async for case, _, work in heard(asked, *[Halfway(words(HALF)) for _ in range(TRIES)]):
             await work
             (run,) = await rig.runs(case)
-            assert run.error == "The model did not answer: no answer within 1s."
+            assert run.error is not None
+            assert run.error.endswith("did not answer: no answer within 1s.")
             assert "Half" not in "".join(rig.posted())
             assert rig.previews.of(case.id) is None
 

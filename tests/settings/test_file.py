@@ -143,6 +143,10 @@ def test_a_tool_written_without_quotes_is_answered_with_the_quotes() -> None:
         ("[service]\ntenant = 'acme corp'", "service.tenant: has to be letters, digits"),
         ("[model]\nname = 'openai:gpt'", "model.api_key is missing for openai:gpt: set CASEBOUND_MODEL__API_KEY"),
         ("[model]\nname = 'opneai:gpt'", "model.name: there is no provider 'opneai'; did you mean openai?"),
+        (
+            "[model]\nname = 'ollama:qwen3'",
+            "there is no provider 'ollama'; write 'openai:qwen3', and its address as model.base_url",
+        ),
         ("[model]\nname = 'gpt-5'", "model.name: there is no provider 'gpt-5'; write 'playbook', or a provider"),
         ("[model]\nname = 'openai:'", "model.name: names no model"),
         ("[model]\nname = 'openai:gpt'\napi_key = ' '", "model.api_key: is empty"),

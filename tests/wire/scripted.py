@@ -77,10 +77,19 @@ class Stall:
 
 @dataclass(frozen=True)
 class Page:
-    """A page for people, with status 200, as something between us and the provider gives one."""
+    """A page for people, with status 200, as something between us and the provider gives one; or another `body`."""
+
+    body: str | None = None
 
 
-Line = Answer | Halfway | Fault | Cut | Stall | Page
+@dataclass(frozen=True)
+class Elsewhere:
+    """The request is sent on to another server."""
+
+    address: str
+
+
+Line = Answer | Halfway | Fault | Cut | Stall | Page | Elsewhere
 
 
 def words(text: str, finish: str = "stop") -> Answer:
@@ -228,8 +237,12 @@ class ModelServer:
                 return self._fault(fault)
             case Cut():
                 return await self._cut(request)
-            case Page():
+            case Page(None):
                 return web.Response(text="<html>Please sign in.</html>", content_type="text/html")
+            case Page(said):
+                return web.Response(text=said, content_type="application/json")
+            case Elsewhere(address):
+                raise web.HTTPTemporaryRedirect(f"{address}{request.path_qs}")
             case Stall():
                 await self._ended.wait()
                 return web.Response()
